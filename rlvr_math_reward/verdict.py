@@ -1,0 +1,128 @@
+"""What grading returns: an Outcome, the Extraction it read, and the Verdict that explains itself.
+
+Everything here is a frozen value; nothing in this module reads text or decides anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypedDict
+
+__all__ = ["Extraction", "Outcome", "Verdict", "VerdictRecord"]
+
+
+class Outcome(str, Enum):
+    """How grading one completion ended. The value is the lower-case name, fit for JSON and for a metric's name."""
+
+    CORRECT = "correct"
+    """The prediction is the gold."""
+    PARTIAL = "partial"
+    """Not the gold, but the gold stands in it, or a share of its parts do; only under a policy that pays for this."""
+    INCORRECT = "incorrect"
+    """The prediction was read and is another answer."""
+    NO_ANSWER = "no_answer"
+    """The completion states no final answer: none of the extraction rules found one, or the box is empty or truncated."""
+    UNPARSABLE = "unparsable"
+    """An answer was found, but it is not in any notation that the parser reads, or it is over a size limit."""
+    UNDECIDED = "undecided"
+    """Both sides were read and neither equality nor difference could be shown within the limits."""
+    BAD_GOLD = "bad_gold"
+    """The gold is empty, missing or unreadable, so nothing can be compared with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """A final answer as it stands in a completion.
+
+    Attributes:
+        text: the answer, unwrapped from box, tag, phrase and math delimiters.
+        span: `(start, end)` in characters of the completion; the answer lies in `completion[start:end]`.
+        rule: the extraction rule that found it: `answer_tag`, `boxed`, `hash`, `phrase`, `last_line`, `last_number`.
+    """
+
+    text: str
+    span: tuple[int, int]
+    rule: str
+
+
+class VerdictRecord(TypedDict):
+    """`Verdict.to_dict()`: plain JSON types only."""
+
+    outcome: str
+    correct: bool
+    score: float
+    gold: str
+    prediction: str | None
+    gold_canonical: str | None
+    prediction_canonical: str | None
+    kind: str | None
+    rule: str | None
+    span: list[int] | None
+    decided_by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The graded completion, with the reason in one sentence.
+
+    `bool(verdict)` is `verdict.correct`.
+
+    Attributes:
+        outcome: see `Outcome`.
+        score: 1.0 correct, a number between 0 and 1 for PARTIAL, else 0.0. Rewards are made from it in `rewards.py`.
+        gold: the gold answer as it was read (unwrapped from `####`, a box or `$`).
+        prediction: the extracted answer, or None when there is none.
+        kind: the kind of the gold (`scalar`, `interval`, ...), or None for a bad gold.
+        extraction: where in the completion the prediction stands, or None.
+        decided_by: the rung of the ladder that decided: `text`, `exact`, `numeric`, `symbolic`, `partial`, `none`;
+            `extraction`, `parse` or `gold` where it did not come to a comparison.
+        reason: one sentence.
+        gold_canonical: the gold in calculator notation, or None where it could not be read.
+        prediction_canonical: the prediction in calculator notation, or None where it could not be read.
+        matched: for a gold of several parts, `(parts that match, parts of the gold)`.
+
+    Example:
+        >>> from rlvr_math_reward import grade
+        >>> verdict = grade(r"so it is \\boxed{\\frac{28}{6}}", "14/3")
+        >>> verdict.outcome.value, verdict.decided_by, bool(verdict)
+        ('correct', 'exact', True)
+    """
+
+    outcome: Outcome
+    score: float
+    gold: str
+    prediction: str | None
+    kind: str | None
+    extraction: Extraction | None
+    decided_by: str
+    reason: str
+    gold_canonical: str | None = None
+    prediction_canonical: str | None = None
+    matched: tuple[int, int] | None = None
+
+    @property
+    def correct(self) -> bool:
+        return self.outcome is Outcome.CORRECT
+
+    def __bool__(self) -> bool:
+        return self.outcome is Outcome.CORRECT
+
+    def to_dict(self) -> VerdictRecord:
+        """The verdict as plain JSON types."""
+        found = self.extraction
+        return {
+            "outcome": self.outcome.value,
+            "correct": self.correct,
+            "score": self.score,
+            "gold": self.gold,
+            "prediction": self.prediction,
+            "gold_canonical": self.gold_canonical,
+            "prediction_canonical": self.prediction_canonical,
+            "kind": self.kind,
+            "rule": found.rule if found else None,
+            "span": list(found.span) if found else None,
+            "decided_by": self.decided_by,
+            "reason": self.reason,
+        }
