@@ -157,6 +157,18 @@ class _Reward:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(policy={self.policy!r}, scores={self.scores!r}, name={self.__name__!r})"
 
+    def verdicts(
+        self, completions: Sequence[object], golds: Sequence[object], prompts: Sequence[object] | None = None
+    ) -> list[Verdict]:
+        """The verdicts that the rewards are made from; `reward.scores.of(verdict)` is the reward for one.
+
+        Example:
+            >>> [verdict.outcome.value for verdict in accuracy_reward.verdicts([r"\\boxed{2}", "hm"], [2, 2])]
+            ['correct', 'no_answer']
+        """
+        columns: dict[str, object] = {"gold": golds}
+        return self._grade(_read_batch(completions, prompts, columns)).verdicts
+
     def _grade(self, batch: _Batch) -> _Graded:
         started = time.perf_counter()
         hits = _cache_hits()
