@@ -1,0 +1,87 @@
+"""Numerals: the digits of a token to a Number, bounded before any integer is built."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rlvr_math_reward.policy import MAX_DIGITS
+from rlvr_math_reward.tokenizer import ParseError, Token
+from rlvr_math_reward.tree import Number
+
+__all__ = ["number_literal", "repeating_decimal"]
+
+_SEPARATORS = str.maketrans("", "", ",{}\\! ")
+MIN_REPEATS = 2
+"""Periods written out before an ellipsis that make a decimal repeating: `0.33...`, but not `0.3...` or `3.14...`."""
+
+
+def number_literal(token: Token) -> Number:
+    """The number of a token such as `1,234`, `.5`, `6.02e23`.
+
+    Raises:
+        ParseError: more digits than `MAX_DIGITS`, written out or by its exponent.
+    """
+    written = token.text
+    grouped = False
+    if not written.isdigit():
+        grouped = "," in written and not any(mark in written for mark in "{\\")
+        written = written.translate(_SEPARATORS)
+    mantissa, _, exponent = written.replace("E", "e").partition("e")
+    whole, point, fraction = mantissa.partition(".")
+    power = _small_int(exponent, token) if exponent else 0
+    if len(whole) + len(fraction) + abs(power) > MAX_DIGITS:
+        raise ParseError(f"a number of more than {MAX_DIGITS} digits", (token.start, token.end))
+    value = Fraction(int((whole + fraction) or "0"))
+    power -= len(fraction)
+    if power:
+        value = value * 10**power if power > 0 else value / 10**-power
+    return Number(value, bool(point and fraction), grouped)
+
+
+def _small_int(digits: str, token: Token) -> int:
+    if len(digits.lstrip("+-0")) > len(str(MAX_DIGITS)):
+        raise ParseError(f"a number of more than {MAX_DIGITS} digits", (token.start, token.end))
+    return int(digits)
+
+
+def repeating_decimal(token: Token, tokens: list[Token], at: int) -> tuple[Fraction, int] | None:
+    """`0.1\\overline{6}`, `0.(3)` or `0.333...`: its value and the tokens after `token` that belong to it."""
+    head = token.text.translate(_SEPARATORS)
+    if "." not in head or "e" in head.lower() or len(head) > MAX_DIGITS:
+        return None
+    after = tokens[at]
+    if after.text in ("overline", "bar", "dot") and after.kind == "command":
+        if after.text == "dot" or tokens[at + 1].text == "{":
+            return _with_period(head, tokens, at + 1, 1)
+    if after.text == "(" and not after.spaced:
+        return _with_period(head, tokens, at, 0)
+    if after.text == "...":
+        period = _period(head.partition(".")[2])
+        if period:
+            return _repeating(head[: len(head) - len(period)], period), 1
+    return None
+
+
+def _with_period(head: str, tokens: list[Token], at: int, skipped: int) -> tuple[Fraction, int] | None:
+    opening, digits, closing = tokens[at : at + 3] if len(tokens) >= at + 3 else (None, None, None)
+    if digits is None or closing is None or opening is None or not digits.text.isdigit():
+        return None
+    if (opening.text, closing.text) not in (("{", "}"), ("(", ")")) or len(digits.text) > MAX_DIGITS:
+        return None
+    return _repeating(head, digits.text), 3 + skipped
+
+
+def _period(fraction: str) -> str | None:
+    """The shortest digits that the end of `fraction` repeats at least `MIN_REPEATS` times."""
+    for length in range(1, len(fraction) // MIN_REPEATS + 1):
+        period = fraction[-length:]
+        if fraction.endswith(period * MIN_REPEATS) and (length == 1 or len(set(period)) > 1):
+            return period
+    return None
+
+
+def _repeating(head: str, period: str) -> Fraction:
+    whole, _, fraction = head.partition(".")
+    places = len(fraction)
+    start = Fraction(int((whole + fraction) or "0"), 10**places)
+    return start + Fraction(int(period), (10 ** len(period) - 1) * 10**places)

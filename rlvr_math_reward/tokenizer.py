@@ -1,0 +1,304 @@
+"""One tokenizer for LaTeX, Unicode and calculator notation.
+
+It turns an answer into a flat list of tokens: fonts, spacing and sizing commands disappear, commands and characters
+that mean the same become one token, and `\\text{...}` only switches the letters inside it to words. It does not know
+precedence or kinds. Work is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_TOKENS
+
+__all__ = ["ParseError", "Token", "tokenize"]
+
+
+class ParseError(ValueError):
+    """The text is not an answer in any notation read here. `span` is the offending part, in characters of the text."""
+
+    def __init__(self, reason: str, span: tuple[int, int]) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span = span
+
+
+class Token(NamedTuple):
+    """`kind` is `number`, `letter` (one letter), `run` (bare letters), `word` (letters in text mode), `name` (a Greek
+    letter or constant), `function`, `operator` or `command` (takes arguments). `spaced`: space stands before it.
+    `text`: for numbers the digits as written, without separators."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    spaced: bool
+
+
+# -- tables: what a command or a character stands for ------------------------------------------------------------------
+OPERATORS: dict[str, str] = {
+    r"\cdot": "*", r"\times": "*", r"\ast": "*", r"\cdotp": "*", r"\div": "/", r"\slash": "/", r"\pm": "+-", r"\mp": "-+",
+    r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\leqq": "<=", r"\ge": ">=", r"\geq": ">=", r"\geqslant": ">=",
+    r"\geqq": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!=", r"\neq": "!=", r"\in": "in", r"\approx": "~",
+    r"\thickapprox": "~", r"\simeq": "~", r"\equiv": "==", r"\cup": "cup", r"\cap": "cap", r"\setminus": "setminus",
+    r"\smallsetminus": "setminus", r"\backslash": "setminus", r"\bigcup": "cup", r"\mid": "mid", r"\vert": "|",
+    r"\lvert": "|", r"\rvert": "|", r"\colon": ":", r"\{": "{{", r"\}": "}}", r"\lbrace": "{{", r"\rbrace": "}}",
+    r"\lbrack": "[", r"\rbrack": "]", r"\langle": "<<", r"\rangle": ">>", r"\lfloor": "lfloor", r"\rfloor": "rfloor",
+    r"\lceil": "lceil", r"\rceil": "rceil", r"\%": "%", r"\$": "$", r"\to": "->", r"\rightarrow": "->",
+    r"\longrightarrow": "->", r"\\": "newline", r"\over": "over", r"\choose": "choose", r"\prime": "'", r"\land": "and",
+    r"\wedge": "and", r"\lor": "or", r"\vee": "or", r"\#": "#", r"\&": "&", r"\pounds": "£", r"\euro": "€",
+    r"\star": "star", r"\neg": "not", r"\lnot": "not", r"\degree": "°", r"\circ": "°", r"\textdegree": "°",
+    "**": "^", "<=": "<=", ">=": ">=", "!=": "!=", "==": "=", "...": "...", "..": "..", "->": "->", "+-": "+-", "+/-": "+-",
+}  # fmt: skip
+CHARACTERS: dict[str, str] = {
+    "≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "≠": "!=", "≈": "~", "≡": "==", "∈": "in", "∪": "cup", "∩": "cap",
+    "∖": "setminus", "±": "+-", "∓": "-+", "×": "*", "⋅": "*", "·": "*", "∙": "*", "•": "*", "∗": "*", "÷": "/",
+    "∕": "/", "⁄": "/", "→": "->", "…": "...", "⋯": "...", "∧": "and", "∨": "or", "⟨": "<<", "⟩": ">>", "⌊": "lfloor",
+    "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "∣": "mid", "′": "'", "’": "'", "º": "°",
+}  # fmt: skip
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+).split()
+NAMES: dict[str, str] = {
+    **{"\\" + name: name for name in _GREEK},
+    r"\pi": "pi", r"\infty": "oo", r"\infin": "oo", r"\varepsilon": "epsilon", r"\vartheta": "theta", r"\varphi": "phi",
+    r"\emptyset": "empty", r"\varnothing": "empty", r"\ell": "ell", r"\hbar": "hbar", r"\ldots": "...", r"\dots": "...",
+    r"\cdots": "...", r"\dotsc": "...", r"\dotsb": "...", r"\imath": "i", r"\Re": "Re", r"\Im": "Im",
+    "π": "pi", "∞": "oo", "∅": "empty", "⌀": "empty", "ℝ": "RR", "ℤ": "ZZ", "ℚ": "QQ", "ℕ": "NN", "ℂ": "CC",
+    **dict(zip("αβγδεζηθικλμνξρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK, strict=True)),
+    "ϕ": "phi", "ϵ": "epsilon",
+}  # fmt: skip
+PLAIN_NAMES: dict[str, str] = {
+    **{name: name for name in _GREEK if name not in ("Pi", "Sigma")},
+    "pi": "pi", "Pi": "pi", "PI": "pi", "infinity": "oo", "Infinity": "oo", "infty": "oo", "inf": "oo", "oo": "oo",
+    "emptyset": "empty", "Reals": "RR", "Rationals": "QQ", "Integers": "ZZ", "Naturals": "NN", "Complexes": "CC",
+}  # fmt: skip
+FUNCTIONS = frozenset(
+    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh "
+    "arctanh asin acos atan asinh acosh atanh ln log lg exp gcd lcm max min det cis sgn sign floor ceil abs sqrt cbrt Re "
+    "Im arg deg root factorial binomial percent conjugate erf degree".split()
+)
+COMMANDS = frozenset(
+    r"\frac \dfrac \tfrac \cfrac \nicefrac \sfrac \sqrt \binom \dbinom \tbinom \overline \bar \widebar \begin \end "
+    r"\sum \prod \int \lim \pmod \bmod \mod \operatorname \mathbb \dot \overrightarrow \overset \underset \xrightarrow "
+    r"\angle \triangle \Delta".split()
+) - {r"\Delta"}
+TEXT_FONTS = frozenset(
+    r"\text \textbf \textit \textrm \textnormal \textup \textsf \texttt \textsc \mbox \hbox \mathrm \rm \emph "
+    r"\mathop \operatorname*".split()
+)
+MATH_FONTS = frozenset(
+    r"\mathbf \mathit \mathsf \mathtt \mathnormal \boldsymbol \bm \mathcal \mathfrak \mathscr \vec \pmb \hat \tilde "
+    r"\underline \ensuremath \boxed \fbox \displaystyle \textstyle \scriptstyle \limits \nolimits \left \right \big \Big "
+    r"\bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \bf \it \quad \qquad \enspace \thinspace \space \, \; \: \! \/ "
+    r"\( \) \[ \] \nonumber \phantom".split()
+) | {"\\ ", "\\\n", "\\-"}
+_SPACES = frozenset({r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\enspace", r"\thinspace", r"\space", "\\ ", "\\\n"})
+_DROPPED_DELIMITER = frozenset({r"\left", r"\right", r"\big", r"\Big", r"\bigg", r"\Bigg"})
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ", "0123456789+-()ni")
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")
+_VULGAR = {
+    "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5), "⅗": (3, 5), "⅘": (4, 5),
+    "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8), "⅞": (7, 8), "⅐": (1, 7), "⅑": (1, 9),
+    "⅒": (1, 10),
+}  # fmt: skip
+# One character for one, so that spans stay true. Letters that merely look alike in another script are not here.
+_FOLD = str.maketrans(
+    "−–—‒﹣－＋＊／＝＜＞（）［］｛｝，．；：！％＾＿｜～＄０１２３４５６７８９\u00a0\u2009\u202f\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u3000、，",
+    "-----" + "-+*/=<>()[]{},.;:!%^_|~$0123456789" + " " * 11 + ",,",
+)  # fmt: skip
+_FOLD[ord("~")] = " "  # a TeX tie
+
+_GROUP_SEPARATOR = r"(?:,|\{,\}|,\\!|\\!,|\\,|\{\\,\}| )"
+_TOKEN = re.compile(
+    rf"""(?P<space>\s+)
+    | (?P<number>(?:\d{{1,3}}(?:{_GROUP_SEPARATOR}\d{{3}})+(?![\d])|\d+)(?:\.(?!\.)\d*)?(?:[eE][+-]?\d+(?![A-Za-z\d]))?
+        | \.\d+(?:[eE][+-]?\d+(?![A-Za-z\d]))?)
+    | (?P<command>\\operatorname\*|\\(?:[A-Za-z]+|.|\n))
+    | (?P<dotted>[A-Za-z](?:\.[A-Za-z])+\.?(?![A-Za-z]))
+    | (?P<letters>[A-Za-zÀ-ÖØ-öø-ÿ]+)
+    | (?P<super>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ]+)
+    | (?P<sub>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
+    | (?P<operator>\*\*|<=|>=|!=|==|->|\+/-|\+-(?=\s*[\d\\A-Za-z(])|\.\.\.|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of one answer.
+
+    Raises:
+        ParseError: over a size limit, or a character that no answer contains.
+    """
+    if len(text) > MAX_ANSWER_CHARS:
+        raise ParseError(f"longer than {MAX_ANSWER_CHARS} characters", (MAX_ANSWER_CHARS, len(text)))
+    if not text.isascii() or "~" in text:
+        text = text.translate(_FOLD)
+    if "\\phantom" in text:
+        text = _PHANTOM.sub(lambda match: " " * len(match.group()), text)
+    if "$" in text:
+        text = _drop_math_delimiters(text)
+    return _Scanner(text).scan()
+
+
+_PHANTOM = re.compile(r"\\phantom\s*(?:\{[^{}]*\}|[^\\{\s])")
+_DOLLAR = re.compile(r"(?<!\\)\$")
+
+
+def _drop_math_delimiters(text: str) -> str:
+    """`$` around mathematics becomes space. An odd one before a digit is a currency sign and stays, as `\\$` does."""
+    odd = len(_DOLLAR.findall(text)) % 2 == 1
+    return _DOLLAR.sub(lambda m: "$" if odd and text[m.end() : m.end() + 1].isdigit() else " ", text)
+
+
+class _Scanner:
+    """The state of one pass: tokens so far, whether space came before, and the braces of open `\\text{` groups."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[Token] = []
+        self.spaced = False
+        self.depth = 0
+        self.text_depths: list[int] = []
+        self.pending_text = False
+        self.brackets = 0
+
+    def scan(self) -> list[Token]:
+        for match in _TOKEN.finditer(self.text):
+            kind = match.lastgroup
+            value = match.group()
+            if kind == "space":
+                self.spaced = True
+                continue
+            self._one(kind or "", value, match.start(), match.end())
+            if len(self.tokens) > MAX_TOKENS:
+                raise ParseError(f"more than {MAX_TOKENS} tokens", (match.start(), len(self.text)))
+        return self.tokens
+
+    def emit(self, kind: str, text: str, start: int, end: int) -> None:
+        if kind == "operator":
+            self.brackets += (text in _OPENING) - (text in _CLOSING)
+        self.tokens.append(Token(kind, text, start, end, self.spaced))
+        self.spaced = False
+
+    def _one(self, kind: str, value: str, start: int, end: int) -> None:
+        if kind == "number":
+            self._number(value, start, end)
+        elif kind == "letters":
+            self._letters(value, start, end)
+        elif kind == "command":
+            self._command(value, start, end)
+        elif kind == "super":
+            self._script("^", value.translate(_SUPERSCRIPTS), start, end)
+        elif kind == "sub":
+            self._script("_", value.translate(_SUBSCRIPTS), start, end)
+        elif kind == "dotted":
+            self.emit("word", value.replace(".", ""), start, end)
+        else:
+            self._character(value, start, end)
+
+    def _number(self, value: str, start: int, end: int) -> None:
+        """Inside brackets a bare comma separates: `(12,102)` is a pair, though `12,102` alone is one number."""
+        if not (self.brackets and "," in value) or "{" in value or "\\" in value:
+            return self.emit("number", value, start, end)
+        for piece in _PIECES.finditer(value):
+            kind = "operator" if piece.group() == "," else "number"
+            self.emit(kind, piece.group(), start + piece.start(), start + piece.end())
+
+    def _letters(self, value: str, start: int, end: int) -> None:
+        if self.pending_text:
+            self.pending_text = False
+            self.emit("word", value, start, end)
+        elif self.text_depths:
+            self.emit("word", value, start, end)
+        elif len(value) == 1:
+            self.emit("letter", value, start, end)
+        elif value in PLAIN_NAMES:
+            self.emit("name", PLAIN_NAMES[value], start, end)
+        elif value in FUNCTIONS:
+            self.emit("function", value, start, end)
+        elif value[:-1] in FUNCTIONS and len(value) <= 4:  # "sinx", "lnx"
+            self.emit("function", value[:-1], start, end - 1)
+            self.emit("letter", value[-1], end - 1, end)
+        else:
+            self.emit("run", value, start, end)
+
+    def _command(self, value: str, start: int, end: int) -> None:
+        if value in TEXT_FONTS:
+            self.pending_text = True
+        elif value in OPERATORS:
+            self.emit("operator", OPERATORS[value], start, end)
+        elif value in NAMES:
+            self.emit("name", NAMES[value], start, end)
+        elif value in COMMANDS:
+            self.emit("command", value[1:], start, end)
+        elif value[1:] in FUNCTIONS:
+            self.emit("function", value[1:], start, end)
+        elif value in MATH_FONTS:
+            self.spaced = self.spaced or value in _SPACES
+        else:
+            raise ParseError(f"unknown command {value}", (start, end))
+
+    def _script(self, operator: str, digits: str, start: int, end: int) -> None:
+        if operator == "^" and not self.tokens:
+            raise ParseError("a superscript with nothing under it", (start, end))
+        self.emit("operator", operator, start, start)
+        self.emit("operator", "{", start, start)
+        for piece in re.finditer(r"\d+|.", digits):
+            kind = "number" if piece.group().isdigit() else "letter" if piece.group().isalpha() else "operator"
+            self.emit(kind, piece.group(), start, end)
+        self.emit("operator", "}", end, end)
+
+    def _character(self, value: str, start: int, end: int) -> None:
+        if value == "{":
+            self.depth += 1
+            if self.pending_text:
+                self.pending_text = False
+                self.text_depths.append(self.depth)
+                return
+        elif value == "}":
+            self.depth -= 1
+            if self.text_depths and self.text_depths[-1] == self.depth + 1:
+                self.text_depths.pop()
+                return
+        elif value == "." and self._drop_period(end):
+            return
+        elif value in _VULGAR:
+            return self._vulgar(value, start, end)
+        elif value == "√":
+            return self.emit("command", "sqrt", start, end)
+        if value in CHARACTERS:
+            self.emit("operator", CHARACTERS[value], start, end)
+        elif value in NAMES:
+            self.emit("name", NAMES[value], start, end)
+        elif value in OPERATORS:
+            self.emit("operator", OPERATORS[value], start, end)
+        elif value in _PLAIN_OPERATORS:
+            self.emit("operator", value, start, end)
+        elif value.isalpha() and not value.isascii():
+            self.emit("word", value, start, end)
+        else:
+            raise ParseError(f"character {value!r} is in no notation of an answer", (start, end))
+
+    def _drop_period(self, end: int) -> bool:
+        """A period that ends the text, an abbreviation in text mode, or the empty delimiter of `\\left.`"""
+        rest = self.text[end:].lstrip(" \n$}")
+        before = self.text[: end - 1].rstrip()
+        return not rest or bool(self.text_depths) or before.endswith(("\\left", "\\right")) or rest[0] in ",;)"
+
+    def _vulgar(self, value: str, start: int, end: int) -> None:
+        top, bottom = _VULGAR[value]
+        self.emit("command", "frac", start, end)
+        for number in (top, bottom):
+            self.emit("operator", "{", start, start)
+            self.emit("number", str(number), start, end)
+            self.emit("operator", "}", end, end)
+
+
+_PIECES = re.compile(r",|[^,]+")
+_OPENING = frozenset(("(", "[", "{{", "<<"))
+_CLOSING = frozenset((")", "]", "}}", ">>"))
+_PLAIN_OPERATORS = frozenset("+-*/^_(){}[],;:=<>|!%$&'°#€£¥¢?\"`@.")
