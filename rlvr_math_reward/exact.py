@@ -23,7 +23,7 @@ from rlvr_math_reward.tree import (
     Apply, Based, BigOperator, Constant, Matrix, Number, Power, Product, Quotient, Sequence, Sum, Symbol, Tree,
 )  # fmt: skip
 
-__all__ = ["compare", "exact", "is_undefined"]
+__all__ = ["compare", "compare_forms", "exact", "is_undefined", "substituted"]
 
 MAX_SUMMANDS = 1_000
 """Terms of a written-out sum or product, each evaluated by itself."""
@@ -111,6 +111,12 @@ def _is_independent(entry: tuple[object, ...]) -> bool:
     if entry[0] == "log":
         return isinstance(entry[1], int)
     return entry[0] in INDEPENDENT
+
+
+def substituted(sides: tuple[Tree, ...], name: str, value: Form) -> Form:
+    """`left - right` of an equation with a value put in for one variable."""
+    left, right = (_form(side, {name: value}) for side in sides)
+    return subtract(left, right)
 
 
 # -- tree to form ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ that qualifies, negates or hedges (`QUALIFIERS`) is never taken for a unit.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from rlvr_math_reward.tokenizer import Token
@@ -272,3 +273,15 @@ def symbols(tree: Tree) -> frozenset[str]:
     if isinstance(tree, Symbol):
         return frozenset((tree.name,))
     return frozenset().union(*(symbols(child) for child in children(tree)))
+
+
+def spelled(text: str) -> str:
+    """The text of an answer with fonts and TeX spacing gone, for the kinds that read letters and not values."""
+    for mark in _SPACING:
+        text = text.replace(mark, " ")
+    text = _FONT.sub("", text).replace("{", "").replace("}", "").replace("$", "").replace("**", "")
+    return " ".join(text.split())
+
+
+_SPACING = ("\\,", "\\;", "\\:", "\\!", "\\ ", "~", "\\quad", "\\qquad", "\\left", "\\right", "\\\\")
+_FONT = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mathsf|mbox|boldsymbol|bf|rm)(?![A-Za-z])")

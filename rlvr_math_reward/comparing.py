@@ -1,0 +1,103 @@
+"""The ladder by which two values are compared: text, exact, numeric, symbolic; the first rung that knows decides.
+
+`Ladder` is what the kinds are handed. It holds a policy and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rlvr_math_reward import exact, kinds, numeric, symbolic
+from rlvr_math_reward.algebra import Undefined
+from rlvr_math_reward.kinds.answer import Answer, Match, no
+from rlvr_math_reward.kinds.quantity import match_values
+from rlvr_math_reward.policy import Policy
+from rlvr_math_reward.tree import (
+    Apply, Constant, Number, Product, Quantity, Relation, Sequence, SetBuilder, Tree, Words, children, render,
+)  # fmt: skip
+from rlvr_math_reward.wording import symbols
+
+__all__ = ["Ladder"]
+
+_NO_VALUES = (Sequence, SetBuilder, Relation, Words)
+
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Compares under one policy; see `kinds.answer.Comparer`."""
+
+    policy: Policy
+
+    def answer(self, gold: Tree, prediction: Tree) -> Match:
+        """Compares two parts of an answer: as the kind of the gold's part."""
+        if isinstance(gold, Quantity | Apply) or isinstance(prediction, Quantity):
+            if not isinstance(gold, _NO_VALUES) and not isinstance(prediction, _NO_VALUES):
+                return match_values(gold, prediction, self, render(prediction))
+        left, right = Answer(render(gold), gold), Answer(render(prediction), prediction)
+        return kinds.KINDS[kinds.classify(left)].match(left, right, self)
+
+    def scalar(self, gold: Tree, prediction: Tree) -> Match:
+        """Climbs the ladder for two values."""
+        infinite = _infinity(gold), _infinity(prediction)
+        if any(infinite):
+            return Match(infinite[0] == infinite[1], "exact", "infinity is only itself")
+        try:
+            equal = exact.compare(gold, prediction)
+        except Undefined as error:
+            return no(f"the prediction has no value: {error}")
+        if equal:
+            alike = gold == prediction or render(gold) == render(prediction)
+            return Match(True, "text", "both are written alike") if alike else Match(True, "exact", "equal by exact arithmetic")
+        if self._is_close(gold, prediction):
+            return Match(True, "numeric", f"equal within the relative tolerance {self.policy.rel_tol:g}")
+        if equal is False:
+            return no("different by exact arithmetic")
+        if isinstance(gold, _NO_VALUES) or isinstance(prediction, _NO_VALUES):
+            return no("one of the two is no value")
+        return self._beyond_exact(gold, prediction)
+
+    def _beyond_exact(self, gold: Tree, prediction: Tree) -> Match:
+        if gold == prediction or render(gold) == render(prediction):
+            return Match(True, "text", "both are written alike")
+        agreed = numeric.agree(gold, prediction)
+        if agreed is False:
+            return Match(False, "numeric", "different by evaluation")
+        proven = symbolic.ask(gold, prediction, self.policy.timeout)
+        if proven is not None:
+            return Match(proven, "symbolic", f"SymPy proves them {'equal' if proven else 'different'}")
+        if agreed and symbols(gold) | symbols(prediction):
+            return Match(True, "numeric", "equal to 50 digits at every sample point; not proven")
+        return Match(None, "symbolic", f"neither equality nor difference was shown within {self.policy.timeout:g} s")
+
+    def _is_close(self, gold: Tree, prediction: Tree) -> bool:
+        """Within `rel_tol`, where the policy lets tolerance apply; two integers never are."""
+        tolerance = self.policy.rel_tol
+        if not tolerance or (self.policy.tolerance == "inexact" and not (_inexact(gold) or _inexact(prediction))):
+            return False
+        left, right = numeric.value(gold), numeric.value(prediction)
+        if left is None or right is None or _is_integer(gold) and _is_integer(prediction):
+            return False
+        return abs(left - right) <= tolerance * abs(left)
+
+
+def _inexact(tree: Tree) -> bool:
+    return isinstance(tree, Number) and tree.decimal or any(_inexact(child) for child in children(tree))
+
+
+def _is_integer(tree: Tree) -> bool:
+    try:
+        value = exact.rational(exact.exact(tree))
+    except exact.NotExact:
+        return False
+    return value is not None and value.denominator == 1
+
+
+def _infinity(tree: Tree) -> int:
+    """1 for infinity, -1 for minus infinity, 0 for anything else."""
+    match tree:
+        case Constant("oo"):
+            return 1
+        case Product((Number(sign), Constant("oo"))) if abs(sign) == 1:
+            return int(sign)
+    return 0

@@ -1,0 +1,95 @@
+"""Reading a gold: a bare answer, `#### 72`, a solution with a box, a number or a list of accepted answers.
+
+A gold that is missing, unreadable or without a value is a `BadGold` with its reason; nothing is ever equal to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from rlvr_math_reward.exact import is_undefined
+from rlvr_math_reward.extraction import extract
+from rlvr_math_reward.kinds import classify
+from rlvr_math_reward.kinds.answer import Answer
+from rlvr_math_reward.parser import ParseError, parse
+from rlvr_math_reward.tree import Tree, Words, children, render
+from rlvr_math_reward.wording import symbols
+
+__all__ = ["BadGold", "Gold", "GoldSource", "read_gold", "sources"]
+
+GoldSource: TypeAlias = "str | int | float | Iterable[str | int | float]"
+
+MAX_GOLD_WORDS = 12
+"""Words of a gold in words; MATH's longest has three, and a longer one is a sentence that was cut out wrongly."""
+_MISSING = frozenset(("", "None", "nan", "NaN", "NAN", "null", "N/A", "n/a", "<NA>"))
+"""What a missing value looks like once something has made a string of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A gold that was read. `kind` names its kind; `numeric`: it has no variables, so a lone letter may be a unit."""
+
+    answer: Answer
+    kind: str
+    canonical: str
+    numeric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BadGold:
+    """A gold that cannot be compared with, and why."""
+
+    text: str
+    reason: str
+
+
+def sources(gold: object) -> list[str]:
+    """The texts of a gold: one, or every accepted answer of a list. A missing value is an empty text."""
+    if gold is None:
+        return [""]
+    if isinstance(gold, str):
+        return [gold]
+    if isinstance(gold, bool) or isinstance(gold, int | float):
+        return [str(gold)]
+    if isinstance(gold, Iterable):
+        return [text for part in gold for text in sources(part)] or [""]
+    return [str(gold)]
+
+
+@lru_cache(maxsize=16_384)
+def read_gold(text: str) -> Gold | BadGold:
+    """The gold in a text, with its kind."""
+    stated = _stated(text)
+    if stated.strip() in _MISSING:
+        return BadGold(stated, "the gold is empty")
+    try:
+        tree = parse(stated)
+    except ParseError as error:
+        return BadGold(stated, f"the gold is not readable: {error.reason}")
+    except RecursionError:
+        return BadGold(stated, "the gold is nested too deep")
+    if isinstance(tree, Words) and len(tree.text.split()) > MAX_GOLD_WORDS:
+        return BadGold(stated, "the gold is a sentence, not an answer")
+    if _has_no_value(tree):
+        return BadGold(stated, "the gold has no value")
+    answer = Answer(stated, tree)
+    return Gold(answer, classify(answer), render(tree), not symbols(tree))
+
+
+def _stated(text: str) -> str:
+    """The answer that a raw solution states; any other text is the answer itself."""
+    if "####" in text or "\\boxed" in text or "\\fbox" in text:
+        found = extract(text, fallback="none")
+        return found.text if found is not None else ""
+    return text.strip()
+
+
+def _has_no_value(tree: Tree) -> bool:
+    from rlvr_math_reward.kinds.scalar import _SEVERAL  # local: only scalars are evaluated as a whole
+
+    if isinstance(tree, _SEVERAL):
+        return any(_has_no_value(child) for child in children(tree))
+    return is_undefined(tree) and render(tree) not in ("oo", "-oo")

@@ -1,0 +1,240 @@
+"""One completion, top to bottom: extract, parse, read as the gold's kind, compare, explain.
+
+Error model: text never raises. A completion without an answer, an answer that is no formula, a gold that cannot be
+read and a comparison that cannot be decided are outcomes of a `Verdict`. The one broad `except` stands in `_judge`,
+for what no rule foresaw; it names the error in the verdict's reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rlvr_math_reward import partial
+from rlvr_math_reward.comparing import Ladder
+from rlvr_math_reward.extraction import extract
+from rlvr_math_reward.golds import BadGold, Gold, GoldSource, read_gold, sources
+from rlvr_math_reward.kinds import KINDS
+from rlvr_math_reward.kinds.answer import Answer, Match
+from rlvr_math_reward.kinds.scalar import is_plain_number
+from rlvr_math_reward.parser import ParseError
+from rlvr_math_reward.parser import parse as _parse
+from rlvr_math_reward.policy import Policy
+from rlvr_math_reward.tree import Apply, Quantity, Tree, render
+from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
+
+__all__ = ["canonicalize", "extract_answer", "grade", "grade_batch", "parse", "verify"]
+
+DEFAULT = Policy()
+
+
+def parse(answer: str) -> Tree:
+    """The tree of a bare answer; see `parser.parse`.
+
+    Raises:
+        ParseError: the text is no answer in any notation that is read here.
+
+    Example:
+        >>> parse("1/2")
+        Quotient(numerator=Number(value=Fraction(1, 1), decimal=False, grouped=False), denominator=Number(value=Fraction(2, 1), decimal=False, grouped=False))
+    """  # noqa: E501
+    return _parse(answer)
+
+
+def canonicalize(answer: str) -> str:
+    """A bare answer in calculator notation: one string for the forms that differ only on the surface.
+
+    Idempotent. Text that is no answer comes back with its white space collapsed. Values are not computed: `2/4` and
+    `1/2` stay apart, as in the first document this package follows; comparing them is `verify`.
+
+    Example:
+        >>> canonicalize(r"\\dfrac{14}{3}"), canonicalize("50%"), canonicalize(r"90^\\circ")
+        ('(14)/(3)', '(50/100)', '90')
+    """
+    tree = _read(answer, False)
+    if isinstance(tree, ParseError):
+        return " ".join(answer.split())
+    return _canonical(tree)
+
+
+def _canonical(tree: Tree) -> str:
+    match tree:
+        case Apply("degree", (value,)) | Quantity(value, "degree" | "degrees"):
+            return render(value)
+    return render(tree)
+
+
+def extract_answer(completion: str, *, policy: Policy = DEFAULT) -> Extraction | None:
+    """The final answer that a completion states, by the rules of `extraction`; None where it states none.
+
+    Example:
+        >>> extract_answer(r"so \\boxed{42}.")
+        Extraction(text='42', span=(10, 12), rule='boxed')
+    """
+    return extract(completion, policy.fallback)
+
+
+def verify(prediction: str, gold: GoldSource, *, policy: Policy = DEFAULT) -> bool:
+    """Whether two bare answers are the same answer. Nothing is extracted from the prediction.
+
+    Example:
+        >>> verify("0.5", r"\\frac12"), verify("(2,1)", "(1,2)")
+        (True, False)
+    """
+    return any(_judge(_unboxed(prediction), source, policy).correct for source in sources(gold))
+
+
+def _unboxed(prediction: str) -> str:
+    found = extract(prediction, "none") if "\\boxed" in prediction else None
+    return found.text if found is not None else prediction.strip()
+
+
+def grade(completion: str, gold: GoldSource, *, prompt: str | None = None, policy: Policy = DEFAULT) -> Verdict:
+    """Grades one completion against its gold.
+
+    Args:
+        completion: the model's text.
+        gold: a bare answer, a GSM8K or MATH solution, a number, or a list of accepted answers.
+        prompt: the problem as the model saw it; with it, an answer that only repeats a computation from the prompt
+            is refused. It is never searched for an answer.
+        policy: how to read what can be read in two ways.
+
+    Returns:
+        The verdict; of several accepted answers, the best one's.
+
+    Example:
+        >>> verdict = grade("Half of it. #### 0.5", r"\\frac{1}{2}")
+        >>> verdict.outcome, verdict.kind, verdict.reason
+        (<Outcome.CORRECT: 'correct'>, 'scalar', 'equal by exact arithmetic')
+    """
+    golds = sources(gold)
+    found = extract(completion, policy.fallback) if isinstance(completion, str) else None
+    verdicts = [_grade_one(found, source, prompt, policy) for source in golds]
+    return min(verdicts, key=lambda verdict: _PREFERENCE.index(verdict.outcome))
+
+
+_PREFERENCE = (
+    Outcome.CORRECT, Outcome.PARTIAL, Outcome.UNDECIDED, Outcome.INCORRECT, Outcome.UNPARSABLE, Outcome.NO_ANSWER,
+    Outcome.BAD_GOLD,
+)  # fmt: skip
+
+
+def grade_batch(
+    completions: Sequence[str],
+    golds: Sequence[GoldSource],
+    *,
+    prompts: Sequence[str | None] | None = None,
+    policy: Policy = DEFAULT,
+    workers: int = 0,
+) -> list[Verdict]:
+    """Grades many completions, each distinct pair of prediction and gold once.
+
+    Args:
+        completions: n texts.
+        golds: n golds, as in `grade`.
+        prompts: n prompts, or None.
+        policy: as in `grade`.
+        workers: threads that grade beside each other. They help where many pairs need the SymPy child; exact
+            arithmetic itself runs on one core.
+
+    Raises:
+        ValueError: the lengths differ.
+
+    Example:
+        >>> [v.correct for v in grade_batch(["#### 4", "#### 5"], ["4", "4"])]
+        [True, False]
+    """
+    asked: Sequence[str | None] = prompts if prompts is not None else [None] * len(completions)
+    if not len(completions) == len(golds) == len(asked):
+        raise ValueError(f"{len(completions)} completions, {len(golds)} golds and {len(asked)} prompts; allowed: as many")
+    if workers < 2:
+        return [grade(c, g, prompt=p, policy=policy) for c, g, p in zip(completions, golds, asked, strict=True)]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(workers) as pool:
+        jobs = zip(completions, golds, asked, strict=True)
+        return list(pool.map(lambda job: grade(job[0], job[1], prompt=job[2], policy=policy), jobs))
+
+
+def _grade_one(found: Extraction | None, source: str, prompt: str | None, policy: Policy) -> Verdict:
+    if found is None:
+        gold = read_gold(source)
+        if isinstance(gold, BadGold):
+            return _bad_gold(gold)
+        return Verdict(Outcome.NO_ANSWER, 0.0, gold.answer.text, None, gold.kind, None, "extraction",
+                       "the completion states no final answer", gold.canonical)  # fmt: skip
+    verdict = _judge(found.text, source, policy)
+    if verdict.correct and prompt and _is_echo(found.text, source, prompt):
+        verdict = _with(verdict, Outcome.INCORRECT, 0.0, "none", "the answer repeats a computation of the prompt")
+    return Verdict(verdict.outcome, verdict.score, verdict.gold, verdict.prediction, verdict.kind, found,
+                   verdict.decided_by, verdict.reason, verdict.gold_canonical, verdict.prediction_canonical,
+                   verdict.matched)  # fmt: skip
+
+
+# -- one pair ----------------------------------------------------------------------------------------------------------
+@lru_cache(maxsize=32_768)
+def _judge(prediction: str, source: str, policy: Policy) -> Verdict:
+    """The verdict on a bare prediction; a pure function of its arguments but for the deadline of the SymPy child."""
+    gold = read_gold(source)
+    if isinstance(gold, BadGold):
+        return _bad_gold(gold)
+    try:
+        return _compared(prediction, gold, policy)
+    except (Exception, RecursionError) as error:  # noqa: BLE001 - a trainer must not stop for one completion
+        reason = f"grading failed: {type(error).__name__}: {error}"[:300]
+        return Verdict(Outcome.UNDECIDED, 0.0, gold.answer.text, prediction, gold.kind, None, "none", reason, gold.canonical)
+
+
+def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
+    tree = _read(prediction, gold.numeric)
+    if isinstance(tree, ParseError):
+        return Verdict(Outcome.UNPARSABLE, 0.0, gold.answer.text, prediction, gold.kind, None, "parse",
+                       f"the answer is not readable: {tree.reason}", gold.canonical)  # fmt: skip
+    canonical = _canonical(tree)
+    if policy.require_evaluated and is_plain_number(gold.answer.tree) and not is_plain_number(tree):
+        match = Match(False, "none", "the answer leaves an operation to perform")
+    elif canonical == gold.canonical and type(tree) is type(gold.answer.tree):
+        match = Match(True, "text", "both are written alike")
+    else:
+        match = KINDS[gold.kind].match(gold.answer, Answer(prediction, tree), Ladder(policy))
+    base = Verdict(Outcome.INCORRECT, 0.0, gold.answer.text, prediction, gold.kind, None, match.rung, match.reason,
+                   gold.canonical, canonical, match.parts)  # fmt: skip
+    if match.equal:
+        return _with(base, Outcome.CORRECT, 1.0, match.rung, match.reason)
+    if policy.substring != "none" and partial.contains_gold(gold.canonical, canonical, policy.substring):
+        return _with(base, Outcome.PARTIAL, 0.5, "partial", "the gold stands in the prediction")
+    if match.equal is None:
+        return _with(base, Outcome.UNDECIDED, 0.0, "none", match.reason)
+    return base
+
+
+def _with(verdict: Verdict, outcome: Outcome, score: float, decided_by: str, reason: str) -> Verdict:
+    return Verdict(outcome, score, verdict.gold, verdict.prediction, verdict.kind, verdict.extraction, decided_by, reason,
+                   verdict.gold_canonical, verdict.prediction_canonical, verdict.matched)  # fmt: skip
+
+
+def _bad_gold(gold: BadGold) -> Verdict:
+    return Verdict(Outcome.BAD_GOLD, 0.0, gold.text, None, None, None, "gold", gold.reason)
+
+
+@lru_cache(maxsize=32_768)
+def _read(text: str, unit_letters: bool) -> Tree | ParseError:
+    """The tree, or the error as a value, so that a refusal is remembered too."""
+    try:
+        return _parse(text, unit_letters=unit_letters)
+    except ParseError as error:
+        return error.with_traceback(None)
+    except RecursionError:
+        return ParseError("nested too deep", (0, len(text)))
+
+
+_SPACE = re.compile(r"[\s$]+")
+
+
+def _is_echo(prediction: str, source: str, prompt: str) -> bool:
+    """The prediction stands in the prompt, as text, and still holds an operation to perform for a plain number."""
+    gold, tree = read_gold(source), _read(prediction, False)
+    if isinstance(gold, BadGold) or isinstance(tree, ParseError) or not is_plain_number(gold.answer.tree):
+        return False
+    return not is_plain_number(tree) and _SPACE.sub("", prediction) in _SPACE.sub("", prompt)

@@ -1,0 +1,121 @@
+"""What the kinds share: an answer as text and tree, the result of a match, and the comparer that is passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from rlvr_math_reward.policy import Policy
+from rlvr_math_reward.tree import Apply, Number, Product, Quantity, Relation, Sequence, Symbol, Tree, children
+
+__all__ = ["Answer", "Comparer", "Match", "all_of", "contains", "is_name", "name_of", "named_value", "no", "yes"]
+
+
+class Answer(NamedTuple):
+    """One side of a comparison: the text as it was extracted, and its tree."""
+
+    text: str
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Whether a prediction is the gold; `equal` is None where that could not be decided.
+
+    Attributes:
+        rung: the rung of the ladder that decided, the weakest one where several parts were compared.
+        reason: one sentence.
+        parts: `(parts that match, parts of the gold)` where the gold has several.
+    """
+
+    equal: bool | None
+    rung: str
+    reason: str
+    parts: tuple[int, int] | None = None
+
+
+class Comparer(Protocol):
+    """Compares under one policy. `scalar` climbs the ladder; `answer` classifies the gold first and asks its kind."""
+
+    @property
+    def policy(self) -> Policy: ...
+
+    def scalar(self, gold: Tree, prediction: Tree) -> Match: ...
+
+    def answer(self, gold: Tree, prediction: Tree) -> Match: ...
+
+
+RUNGS = ("text", "exact", "numeric", "symbolic")
+
+
+def yes(reason: str, rung: str = "exact") -> Match:
+    return Match(True, rung, reason)
+
+
+def no(reason: str, rung: str = "exact") -> Match:
+    return Match(False, rung, reason)
+
+
+def all_of(matches: Iterable[Match], reason: str) -> Match:
+    """Equal when every part is, different when any part is, else undecided; the weakest rung of the parts decides."""
+    found = list(matches)
+    parts = (sum(match.equal is True for match in found), len(found))
+    for match in found:
+        if match.equal is False:
+            return Match(False, match.rung, match.reason, parts)
+    for match in found:
+        if match.equal is None:
+            return Match(None, match.rung, match.reason, parts)
+    rung = max((match.rung for match in found), key=RUNGS.index, default="text")
+    return Match(True, rung, reason, parts)
+
+
+def contains(tree: Tree, *kinds: type) -> bool:
+    """Whether a node of one of these classes stands anywhere in the tree."""
+    return isinstance(tree, kinds) or any(contains(child, *kinds) for child in children(tree))
+
+
+def is_name(tree: Tree) -> bool:
+    """A letter, `f(x)`, `AB` or a segment: what may stand before `=` as the name of an answer."""
+    match tree:
+        case Symbol():
+            return True
+        case Apply(name, args):
+            single = len(name) == 1 or name in ("abs", "det") and False
+            return single and all(isinstance(arg, Symbol | Number) for arg in args)
+        case Product(factors) if len(factors) in (2, 3):
+            capitals = all(isinstance(factor, Symbol) and factor.name.isupper() for factor in factors)
+            called = isinstance(factors[0], Symbol) and factors[0].name.startswith("angle")
+            return capitals or called
+    return False
+
+
+def name_of(tree: Tree) -> str | None:
+    """The name on the left of `name = value`, else None."""
+    match tree:
+        case Relation(("=", *_), (left, *_)) if is_name(left):
+            from rlvr_math_reward.tree import render
+
+            return render(left)
+    return None
+
+
+def named_value(tree: Tree) -> Tree:
+    """`tree` without the name of a single `name = value`."""
+    match tree:
+        case Relation(("=",), (left, right)) if is_name(left):
+            return right
+    return tree
+
+
+def is_bare(tree: Tree) -> bool:
+    """Several values without brackets."""
+    return isinstance(tree, Sequence) and not tree.opening
+
+
+def without_unit(tree: Tree) -> Tree:
+    match tree:
+        case Quantity(value, _):
+            return value
+    return tree

@@ -1,0 +1,115 @@
+"""One value: a number or a closed expression, written plainly, with a name before `=`, or as a chain that holds."""
+
+from __future__ import annotations
+
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, is_name, no
+from rlvr_math_reward.numeric import value as numeric_value
+from rlvr_math_reward.tree import (
+    Apply, Based, Constant, Matrix, Number, Quantity, Quotient, Ratio, Relation, Sequence, SetBuilder, Sum, Tree, Words,
+    children, render,
+)  # fmt: skip
+from rlvr_math_reward.wording import symbols
+
+__all__ = ["claims", "match", "values"]
+
+APPROXIMATE = 0.01
+"""Relative difference within which the two sides of a written `\\approx` count as forms of one value."""
+_SEVERAL = (Sequence, Words, Matrix, SetBuilder, Ratio, Relation)
+
+
+def claims(gold: Answer) -> bool:
+    """Every value is one; this kind is asked last."""
+    match gold.tree:
+        case Relation(operators, operands):
+            return set(operators) <= {"=", "~"} and not any(symbols(operand) for operand in operands)
+    return not isinstance(gold.tree, _SEVERAL)
+
+
+def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
+    golds, predictions = values(gold.tree, compare), values(prediction.tree, compare)
+    if not predictions or not golds:
+        return no(f"{prediction.text!r} is not one value")
+    best: Match | None = None
+    for left in golds:
+        for right in predictions:
+            found = compare.scalar(left, right)
+            if found.equal:
+                return found
+            best = found if best is None or found.equal is None else best
+    return best or no("no value to compare")
+
+
+def values(tree: Tree, compare: Comparer) -> list[Tree]:
+    """The forms in which a tree states one value; empty where it states none or several.
+
+    A chain `a = b = c` states its last value when every link holds; a name at its start is no link. Forms joined by
+    `\\approx` are all given. An equation that is no such chain states nothing.
+    """
+    match tree:
+        case Relation(operators, operands):
+            return _chain(operators, operands, compare)
+        case Sequence("{", (inner,), "}", _) if not isinstance(inner, Sequence):
+            return values(inner, compare)
+        case Quantity(inner, _):
+            return values(inner, compare)
+        case Apply("mod", (inner, _)):
+            return [inner]
+    if isinstance(tree, _SEVERAL) or _stands_for_several(tree):
+        return []
+    return [tree]
+
+
+def _stands_for_several(tree: Tree) -> bool:
+    if isinstance(tree, Apply) and tree.name in ("plusminus", "minusplus", "union", "intersection", "difference"):
+        return True
+    if isinstance(tree, Constant):
+        return tree.name in ("R", "Q", "Z", "N", "C", "empty", "...")
+    return isinstance(tree, Sum | Apply) and any(_stands_for_several(child) for child in children(tree))
+
+
+def _chain(operators: tuple[str, ...], operands: tuple[Tree, ...], compare: Comparer) -> list[Tree]:
+    if operators == ("==",):
+        congruent = is_name(operands[0]) and isinstance(operands[1], Apply) and operands[1].name == "mod"
+        return values(operands[1], compare) if congruent else []
+    if not set(operators) <= {"=", "~"}:
+        return []
+    links = list(zip(operators, operands, operands[1:], strict=False))
+    named = is_name(operands[0])
+    if named:
+        links = links[1:]
+    sides = operands[1:] if named else operands
+    if any(len(values(side, compare)) != 1 for side in sides):
+        return []
+    if not all(_holds(operator, left, right, compare) for operator, left, right in links):
+        return []
+    if "~" in operators:
+        return [form for side in sides for form in values(side, compare)]
+    return values(sides[-1], compare)
+
+
+def _holds(operator: str, left: Tree, right: Tree, compare: Comparer) -> bool:
+    (first,), (second,) = values(left, compare), values(right, compare)
+    if operator == "=":
+        return bool(compare.scalar(first, second).equal)
+    a, b = numeric_value(first), numeric_value(second)
+    return a is not None and b is not None and abs(a - b) <= APPROXIMATE * max(abs(a), abs(b))
+
+
+def is_plain_number(tree: Tree) -> bool:
+    """A number as one writes it down: nothing is left to compute but a fraction bar, a sign, a percent or a unit."""
+    match tree:
+        case Number() | Based():
+            return True
+        case Quotient(Number(), Number()):
+            return True
+        case Quantity(value, _) | Apply("percent" | "degree" | "mod", (value, *_)):
+            return is_plain_number(value)
+        case Relation(operators, operands) if set(operators) <= {"=", "~"}:
+            return all(is_plain_number(side) for side in operands[is_name(operands[0]) :])
+        case Sequence("{", (inner,), "}", _):
+            return is_plain_number(inner)
+    return False
+
+
+def text_equal(gold: Tree, prediction: Tree) -> bool:
+    return gold == prediction or render(gold) == render(prediction)

@@ -1,0 +1,41 @@
+"""Answers in words: `parabola`, `Evelyn`, `odd`, `LQSX`. Compared letter by letter after case, articles and plurals."""
+
+from __future__ import annotations
+
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no, yes
+from rlvr_math_reward.tree import Constant, Words, render
+from rlvr_math_reward.wording import spelled
+
+__all__ = ["claims", "match"]
+
+_DROPPED = frozenset("a an the in on at by of".split())
+_EMPTY_WORDS = frozenset(("none", "no solution"))
+
+
+def claims(gold: Answer) -> bool:
+    return isinstance(gold.tree, Words)
+
+
+def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
+    wanted, found = _bare(_text(gold)), _bare(_text(prediction))
+    if wanted and wanted == found:
+        return yes(f"both say {' '.join(wanted)!r}", "text" if gold.text == prediction.text else "exact")
+    return no(f"the words {prediction.text!r} are not {gold.text!r}")
+
+
+def _text(answer: Answer) -> str:
+    """The words of an answer; a formula gives the letters it was written in."""
+    if isinstance(answer.tree, Words):
+        return answer.tree.text
+    if isinstance(answer.tree, Constant):
+        return render(answer.tree)
+    return spelled(answer.text).lower()
+
+
+def _bare(text: str) -> list[str]:
+    """The words that carry meaning, each without a plural s."""
+    words = text.split()
+    while len(words) > 1 and words[0] in _DROPPED:
+        words = words[1:]
+    kept = [word for word in words if word not in ("a", "an", "the")] or words
+    return [word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in kept]

@@ -1,0 +1,237 @@
+"""Numbers instead of forms: values of a tree at sample points, at two precisions, to show that two trees differ.
+
+Evaluation refutes. Agreement is only reported as such, and the caller may take it for equality where exact
+arithmetic and SymPy could not decide. Sizes are bounded before any function is called: an exponential of a large
+argument is no value here. Integrals, limits and infinite sums have no value here either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+from rlvr_math_reward.closed_forms import based_value
+from rlvr_math_reward.tree import (
+    Apply, Based, BigOperator, Constant, Number, Power, Product, Quotient, Sequence, Sum, Symbol, Tree,
+)  # fmt: skip
+from rlvr_math_reward.wording import symbols
+
+__all__ = ["Unevaluated", "agree", "value"]
+
+LOW_DIGITS, HIGH_DIGITS = 30, 80
+"""Decimal digits of the two evaluations; where they differ in the first 20, cancellation ate the value."""
+DIFFERENT, STABLE = 10.0**-15, 10.0**-20
+"""Relative differences: above the first two values are different, within the second two precisions agree."""
+EQUAL = 10.0**-50
+"""Relative difference within which two values agree at the higher precision."""
+MAX_EXPONENT = 10_000
+"""Largest |exponent * log(base)| evaluated: the value has some 4,000 digits before or after its point."""
+MAX_ARGUMENT = 10**6
+"""Largest argument of gamma and factorial."""
+MAX_SUMMANDS = 300
+"""Terms of a sum evaluated one by one."""
+_SAMPLES = ((0.7321, 1.3919, 2.1813, 0.4178), (-1.2371, 2.8373, 0.6193, 1.7719), (2.2391, -0.5417, 1.1173, -1.9181))
+"""Values for the variables of an expression, in three points of mixed signs and no special relation."""
+
+
+class Unevaluated(Exception):
+    """The tree has no value that is computed here."""
+
+
+def value(tree: Tree) -> complex | None:
+    """A constant's value as a complex number, or None where it has none here."""
+    try:
+        result = complex(_evaluator(LOW_DIGITS).at(tree, {}))
+    except (Unevaluated, ArithmeticError, ValueError):
+        return None
+    return result if isfinite(result.real) and isfinite(result.imag) else None
+
+
+def agree(left: Tree, right: Tree) -> bool | None:
+    """False where two trees differ at some point; True where they agree to 50 digits at every point; else None."""
+    names = sorted(symbols(left) | symbols(right))
+    seen = 0
+    for index in range(len(_SAMPLES) if names else 1):
+        verdict = _agree_at(left, right, names, index)
+        if verdict is False:
+            return False
+        seen += verdict is True
+    return True if seen == (len(_SAMPLES) if names else 1) else None
+
+
+def _agree_at(left: Tree, right: Tree, names: list[str], index: int) -> bool | None:
+    try:
+        low = [_at_point(tree, names, index, LOW_DIGITS) for tree in (left, right)]
+        high = [_at_point(tree, names, index, HIGH_DIGITS) for tree in (left, right)]
+    except (Unevaluated, ArithmeticError, ValueError):
+        return None
+    size = max(abs(high[0]), abs(high[1]))
+    if not size:
+        return True
+    if any(abs(a - b) > STABLE * size for a, b in zip(low, high, strict=True)):
+        return None
+    distance = abs(high[0] - high[1]) / size
+    return False if distance > DIFFERENT else True if distance < EQUAL else None
+
+
+def _at_point(tree: Tree, names: list[str], index: int, digits: int) -> Any:
+    evaluator = _evaluator(digits)
+    samples = _SAMPLES[index]
+    point = {name: evaluator.mp.mpf(samples[i % 4]) + i for i, name in enumerate(names)}
+    return evaluator.at(tree, point)
+
+
+def _evaluator(digits: int) -> _Evaluator:
+    # A context of its own for each evaluation would cost more than the evaluation; threads may not share one.
+    import threading
+
+    return _evaluator_of_thread(digits, threading.get_ident())
+
+
+@lru_cache(maxsize=64)
+def _evaluator_of_thread(digits: int, _thread: int) -> _Evaluator:
+    return _Evaluator(digits)
+
+
+class _Evaluator:
+    def __init__(self, digits: int) -> None:
+        from mpmath.ctx_mp import MPContext
+
+        self.mp = MPContext()
+        self.mp.dps = digits
+        mp = self.mp
+        self.functions: dict[tuple[str, int], Callable[..., Any]] = {
+            ("sqrt", 1): mp.sqrt, ("abs", 1): abs, ("conjugate", 1): mp.conj, ("re", 1): mp.re, ("im", 1): mp.im,
+            ("percent", 1): lambda x: x / 100, ("log", 1): mp.log, ("log", 2): lambda x, b: mp.log(x) / mp.log(b),
+            ("degree", 1): lambda x: x, ("root", 2): self._root, ("factorial", 1): self._factorial,
+            ("binomial", 2): self._binomial, ("floor", 1): self._floor, ("ceil", 1): lambda x: -self._floor(-x),
+            ("max", 2): max, ("min", 2): min, ("arg", 1): mp.arg, ("erf", 1): mp.erf, ("sgn", 1): mp.sign,
+            ("cis", 1): lambda x: self._exp(x * mp.mpc(0, 1)),
+            **{(name, 1): getattr(mp, name) for name in ("sin", "cos", "tan", "cot", "sec", "csc")},
+            **{(name, 1): self._bounded(getattr(mp, name)) for name in ("sinh", "cosh", "tanh", "coth", "sech", "csch")},
+            **{("arc" + name, 1): getattr(mp, "a" + name) for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")},
+        }  # fmt: skip
+
+    def at(self, tree: Tree, point: dict[str, Any]) -> Any:
+        mp = self.mp
+        match tree:
+            case Number(number, _, _):
+                return self._fraction(number)
+            case Symbol(name):
+                if name not in point:
+                    raise Unevaluated(name)
+                return point[name]
+            case Constant(name) if name in ("pi", "e", "i"):
+                return mp.mpc(0, 1) if name == "i" else +getattr(mp, name)
+            case Sum(terms):
+                return sum((self.at(term, point) for term in terms), mp.mpf(0))
+            case Product(factors):
+                total = mp.mpf(1)
+                for factor in factors:
+                    total *= self.at(factor, point)
+                return total
+            case Quotient(top, bottom):
+                return self.at(top, point) / self.at(bottom, point)
+            case Power(base, exponent):
+                return self._power(self.at(base, point), self.at(exponent, point))
+            case Based(digits, base):
+                return self._fraction(based_value(digits, base))
+            case Sequence("[" | "(", (inner,), "]" | ")", _):
+                return self.at(inner, point)
+            case Apply(name, args):
+                return self._apply(name, args, point)
+            case BigOperator("sum" | "prod", variable, lower, upper, body) if lower is not None and upper is not None:
+                return self._folded(tree, variable, lower, upper, body, point)
+        raise Unevaluated(type(tree).__name__)
+
+    def _fraction(self, number: Fraction) -> Any:
+        return self.mp.mpf(number.numerator) / number.denominator
+
+    def _apply(self, name: str, args: tuple[Tree, ...], point: dict[str, Any]) -> Any:
+        function = self.functions.get((name, len(args)))
+        if function is None:
+            raise Unevaluated(name)
+        turn = self.mp.pi / 180 if name in ("sin", "cos", "tan", "cot", "sec", "csc", "cis") else None
+        values = [self._in_radians(arg, point, turn) if turn is not None else self.at(arg, point) for arg in args]
+        result = function(*values)
+        if not self.mp.isfinite(result):
+            raise Unevaluated(name)
+        return result
+
+    def _in_radians(self, tree: Tree, point: dict[str, Any], turn: Any) -> Any:
+        match tree:
+            case Apply("degree", (inner,)):
+                return self.at(inner, point) * turn
+            case Sum(terms):
+                return sum((self._in_radians(term, point, turn) for term in terms), self.mp.mpf(0))
+            case Product(factors):
+                total = self.mp.mpf(1)
+                for factor in factors:
+                    total *= self._in_radians(factor, point, turn)
+                return total
+            case Quotient(top, bottom):
+                return self._in_radians(top, point, turn) / self.at(bottom, point)
+        return self.at(tree, point)
+
+    def _power(self, base: Any, exponent: Any) -> Any:
+        mp = self.mp
+        if base == 0:
+            if mp.re(exponent) <= 0:
+                raise Unevaluated("a power of zero")
+            return mp.mpf(0)
+        if abs(exponent * mp.log(abs(base))) > MAX_EXPONENT or abs(exponent) > MAX_ARGUMENT:
+            raise Unevaluated("a power too large")
+        return base**exponent
+
+    def _exp(self, exponent: Any) -> Any:
+        if abs(exponent) > MAX_EXPONENT:
+            raise Unevaluated("an exponential too large")
+        return self.mp.exp(exponent)
+
+    def _bounded(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def apply(argument: Any) -> Any:
+            if abs(argument) > MAX_EXPONENT:
+                raise Unevaluated("an argument too large")
+            return function(argument)
+
+        return apply
+
+    def _root(self, radicand: Any, index: Any) -> Any:
+        n = int(self.mp.re(index))
+        if n != index or not 1 <= n <= MAX_EXPONENT:
+            raise Unevaluated("the index of a root")
+        if n % 2 and self.mp.im(radicand) == 0 and self.mp.re(radicand) < 0:
+            return -self.mp.root(-self.mp.re(radicand), n)
+        return self.mp.root(radicand, n)
+
+    def _factorial(self, argument: Any) -> Any:
+        if abs(argument) > MAX_ARGUMENT or (self.mp.im(argument) == 0 and self.mp.re(argument) < 0):
+            raise Unevaluated("a factorial too large")
+        return self.mp.factorial(argument)
+
+    def _binomial(self, n: Any, k: Any) -> Any:
+        if max(abs(n), abs(k)) > MAX_ARGUMENT:
+            raise Unevaluated("a binomial too large")
+        return self.mp.binomial(n, k)
+
+    def _floor(self, argument: Any) -> Any:
+        """Only where the value is clear of a whole number by more than its error."""
+        if self.mp.im(argument) != 0 or abs(argument) > 10 ** (LOW_DIGITS // 2):
+            raise Unevaluated("rounding of a large value")
+        nearest = self.mp.nint(argument)
+        if abs(argument - nearest) < STABLE:
+            raise Unevaluated("rounding next to a whole number")
+        return self.mp.floor(argument)
+
+    def _folded(self, tree: BigOperator, variable: str, lower: Tree, upper: Tree, body: Tree, point: dict[str, Any]) -> Any:
+        first, last = self.at(lower, point), self.at(upper, point)
+        if first != int(self.mp.re(first)) or last != int(self.mp.re(last)) or last - first >= MAX_SUMMANDS:
+            raise Unevaluated("a sum of many terms")
+        total = self.mp.mpf(0 if tree.name == "sum" else 1)
+        for index in range(int(first), int(last) + 1):
+            term = self.at(body, {**point, variable: self.mp.mpf(index)})
+            total = total + term if tree.name == "sum" else total * term
+        return total
