@@ -25,21 +25,22 @@ from numbers import Integral, Real
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
+from rlvr_math_reward import grading
 from rlvr_math_reward.completions import read_completion, read_prompt
 from rlvr_math_reward.formats import FormatReward, format_reward, think_answer_format_reward
+from rlvr_math_reward.golds import GoldSource
 from rlvr_math_reward.grading import grade_batch
 from rlvr_math_reward.policy import Policy
+from rlvr_math_reward.symbolic import MAX_CHILDREN
 from rlvr_math_reward.verdict import Outcome, Verdict
 
 __all__ = [
-    "GOLD_COLUMNS", "AsyncMathReward", "FormatReward", "Gold", "MathReward", "Scores",
-    "accuracy_reward", "async_accuracy_reward", "format_reward", "read_gold", "shaped_reward",
-    "think_answer_format_reward",
+    "GOLD_COLUMNS", "AsyncMathReward", "FormatReward", "MathReward", "Scores",
+    "accuracy_reward", "async_accuracy_reward", "format_reward", "shaped_reward", "think_answer_format_reward",
 ]  # fmt: skip
 
 logger = logging.getLogger(__name__)
 
-Gold: TypeAlias = "str | int | float | list[str]"
 LogExtra: TypeAlias = Callable[[str, list[str]], object]
 LogMetric: TypeAlias = Callable[[str, float], object]
 
@@ -128,7 +129,7 @@ class _Batch:
     """Columns of one call, read: all of one length."""
 
     texts: list[str]
-    golds: list[Gold]
+    golds: list[GoldSource]
     prompts: list[str | None]
 
 
@@ -163,7 +164,7 @@ class _Reward:
         """The verdicts that the rewards are made from; `reward.scores.of(verdict)` is the reward for one.
 
         Example:
-            >>> [verdict.outcome.value for verdict in accuracy_reward.verdicts([r"\\boxed{2}", "hm"], [2, 2])]
+            >>> [verdict.outcome.value for verdict in accuracy_reward.verdicts([r"\\boxed{2}", ""], [2, 2])]
             ['correct', 'no_answer']
         """
         columns: dict[str, object] = {"gold": golds}
@@ -172,7 +173,10 @@ class _Reward:
     def _grade(self, batch: _Batch) -> _Graded:
         started = time.perf_counter()
         hits = _cache_hits()
-        verdicts = grade_batch(batch.texts, batch.golds, prompts=batch.prompts, policy=self.policy)
+        # A thread for each SymPy child: while one waits for a hard comparison, the rest of the batch goes on.
+        verdicts = grade_batch(
+            batch.texts, batch.golds, prompts=batch.prompts, policy=self.policy, workers=MAX_CHILDREN
+        )
         return _Graded(verdicts, _cache_hits() - hits, time.perf_counter() - started)
 
     def _finish(
@@ -258,11 +262,11 @@ class AsyncMathReward(_Reward):
         return self._finish(batch, graded, log_extra, log_metric)
 
 
-def read_gold(value: object) -> Gold:
+def _read_gold(value: object) -> GoldSource:
     """A gold as data sets hold it, in the types that `grade` takes; an empty string where there is none.
 
     Example:
-        >>> read_gold(72), read_gold(("1/2", 0.5)), read_gold(None)
+        >>> _read_gold(72), _read_gold(("1/2", 0.5)), _read_gold(None)
         (72, ['1/2', '0.5'], '')
     """
     if isinstance(value, bool):
@@ -287,7 +291,7 @@ def _read_batch(completions: Sequence[object], prompts: Sequence[object] | None,
     held = [_check_length(column, columns[column], len(texts)) for column in present]
     golds = [next((value for value in row if not _is_missing(value)), None) for row in zip(*held, strict=True)]
     asked = [None] * len(texts) if prompts is None else _check_length("prompts", prompts, len(texts))
-    return _Batch(texts, [read_gold(gold) for gold in golds], [read_prompt(prompt) for prompt in asked])
+    return _Batch(texts, [_read_gold(gold) for gold in golds], [read_prompt(prompt) for prompt in asked])
 
 
 def _check_length(column: str, values: object, count: int) -> Sequence[object]:
@@ -306,7 +310,8 @@ def _is_missing(value: object) -> bool:
 
 
 def _cache_hits() -> int:
-    return 0
+    """Comparisons that this process has answered from its cache so far."""
+    return grading._judge.cache_info().hits
 
 
 def _derived_name(policy: Policy, scores: Scores) -> str:

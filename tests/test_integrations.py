@@ -191,7 +191,7 @@ def test_real_completions_earn_the_same() -> None:
 def test_verl_takes_policy_and_scores_and_always_gives_the_same_keys() -> None:
     settings = {"policy": {"rel_tol": 0.1}, "scores": {"numeric": 0.25, "no_answer": -1.0}}
     graded = verl.compute_score_batch(
-        ["own"] * 3, [r"\boxed{7.1}", "hm", r"\boxed{7}"], ["7", "7", ""], [None] * 3, **settings
+        ["own"] * 3, [r"\boxed{7.1}", "I cannot say.", r"\boxed{7}"], ["7", "7", ""], [None] * 3, **settings
     )
     assert [row["score"] for row in graded] == [0.25, -1.0, 0.0]
     assert [row["outcome"] for row in graded] == ["correct", "no_answer", "bad_gold"]
@@ -227,7 +227,7 @@ def test_openrlhf_splits_the_response_off(query: str, prompt: str, response: str
 def test_openrlhf_does_not_grade_the_prompt() -> None:
     torch = pytest.importorskip("torch")
     prompt = r"Example: \boxed{7}. What is 3 + 4?"
-    result = openrlhf.reward_func([prompt + "hm", prompt + r"\boxed{7}"], [prompt] * 2, ["7", "7"])
+    result = openrlhf.reward_func([prompt, prompt + r"\boxed{7}"], [prompt] * 2, ["7", "7"])
     assert result["rewards"].tolist() == [0.0, 1.0]
     assert torch.equal(result["scores"], result["rewards"])
     assert result["extra_logs"]["no_answer"].tolist() == [1.0, 0.0]
@@ -242,13 +242,13 @@ def test_ms_swift_registers_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "swift.rewards", rewards)
     ms_swift.register()
     reward = rewards.orms["rlvr_math_accuracy"](args=None)
-    assert reward([r"\boxed{7}", "hm"], solution=["7", ""]) == [1.0, None]
+    assert reward([r"\boxed{7}", "I cannot say."], solution=["7", ""]) == [1.0, None]
 
 
 def test_nemo_rl_returns_what_a_rollout_takes() -> None:
     pytest.importorskip("torch")
     environment = nemo_rl.MathEnvironment({"policy": {"rel_tol": 0.1}, "scores": {"numeric": 0.25}})
-    logs = [[{"role": "assistant", "content": text}] for text in (r"\boxed{7.1}", "hm")]
+    logs = [[{"role": "assistant", "content": text}] for text in (r"\boxed{7.1}", "I cannot say.")]
     metadata = [{"ground_truth": "7"}, {"ground_truth": "7"}]
     returned = environment.step(logs, metadata, return_extracted_answer=True)
     assert returned._fields == (

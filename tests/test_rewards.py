@@ -188,7 +188,7 @@ LADDER: list[tuple[str, str, float, float]] = [
     (r"\boxed{\frac{2}{4}}", "1/2", 1.0, 1.0),
     (r"\boxed{0.33333}", "1/3", 0.0, 1.0),
     (r"\boxed{0.3}", "1/3", 0.0, 0.0),
-    (r"\boxed{the value of x is about 4 metres of rope}", "4", 0.0, 0.5),
+    (r"\boxed{about 4 or so}", "4", 0.0, 0.5),
     (r"\boxed{14}", "4", 0.0, 0.0),
     (r"\boxed{1, 2, 3, 4, 5, 6}", "4", 0.0, 0.0),
     (r"\boxed{-4}", "4", 0.0, 0.0),
