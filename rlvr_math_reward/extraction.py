@@ -12,27 +12,33 @@ an answer that only the prompt states (the prompt is never searched). Every sear
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TypeAlias
 
-from rlvr_math_reward.policy import MAX_ANSWER_CHARS
+from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
+from rlvr_math_reward.prose import last_value, only_value, whole
 from rlvr_math_reward.verdict import Extraction
+from rlvr_math_reward.wrapping import DISPLAYS, NAME, clean, plain
 
 __all__ = ["RULES", "extract"]
 
 Found: TypeAlias = tuple[str, int, int]
 """The answer's text, and the start and end of where it stands. An empty text: the mark is there, an answer is not."""
 
+Box: TypeAlias = tuple[int, int, int]
+"""A box: where its command stands, where its content starts and ends."""
+
 _BROKEN: Found = ("", 0, 0)
 
 _MAX_GAP = 80
 """Characters between two boxes that may still be read as one list: `$ \\quad\\text{ or }\\quad x_2 = $` has 36."""
-_MAX_WINDOW = 4_000
-"""Characters at the end of a completion in which the fallback looks. A number further up is no final answer."""
+_MAX_WINDOW = 2 * MAX_ANSWER_CHARS
+"""Characters in which the braces of one box, and the answer that no rule marks, are looked for."""
+_MAX_PHRASES = 100
+"""Times that the word "answer" is looked at, from the end: what stands before so many more is no final answer."""
 _MAX_LINES = 6
 """Lines that the fallback looks back over: a closing remark or two may follow the answer, a derivation may not."""
-_MAX_WRAPPERS = 8
-"""Layers of `**`, `$`, `\\[` ... that are taken off one answer."""
 
 
 def extract(completion: str, fallback: str = "last_number") -> Extraction | None:
@@ -67,14 +73,12 @@ def extract(completion: str, fallback: str = "last_number") -> Extraction | None
 
 def _start(text: str) -> int:
     """Where the part after the thinking starts; -1 when the thinking never ends."""
-    at = text.rfind("think>")
-    while at > 0:
-        if text[at - 1] == "<":
-            return -1
-        if text.startswith("</", at - 2) and at > 1:
-            return at + 6
-        at = text.rfind("think>", 0, at)
-    return 0
+    if "think>" not in text:
+        return 0
+    closed = text.rfind("</think>")
+    if text.find("<think>", closed + 1) >= 0:
+        return -1
+    return closed + 8 if closed >= 0 else 0
 
 
 # -- <answer> ------------------------------------------------------------------------------------------------------
@@ -94,14 +98,13 @@ def _answer_tag(text: str) -> Found | None:
         found = rule(inner)
         if found is not None:
             return found[0], start + found[1], start + found[2]
-    return _clean(_plain(inner)), start, closed
+    return clean(plain(inner)), start, closed
 
 
 # -- \boxed --------------------------------------------------------------------------------------------------------
 _OPEN = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _BOXES = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
-_NAME = r"(?:\\?[A-Za-z]{1,10}(?:_(?:\w|\{\w{1,8}\}))?'?(?:\(\w\))?)"
 _CONNECTIVE = re.compile(
     r"(?:\s+|[,;:.&$*`{}\[\]()|/~#>•✅-]|\\[,;:!\\()\[\] >]"
     r"|\\(?:quad|qquad|text|textbf|textit|mathrm|mathbf|displaystyle|hspace|vspace|hfill|newline|par|lor|vee|land|wedge)"
@@ -109,52 +112,76 @@ _CONNECTIVE = re.compile(
     r"|\\(?:begin|end|color|textcolor|hspace|vspace)\*?\{\w+\*?\}|\\(?:textcolor|color)(?![A-Za-z])"
     r"|(?:and|or|also|either|else|maybe|perhaps|possibly|probably|alternatively|otherwise|versus|vs)\b"
     r"|(?:part|case|option|root|solution|answer)?\s*\(?[A-Za-z\d]{1,3}[.):]"
-    rf"|{_NAME}\s*&?\s*=|=)*",
+    rf"|{NAME}\s*&?\s*=|=)*",
     re.IGNORECASE,
 )
-_NAMED = re.compile(rf"({_NAME})\s*&?\s*=\s*[$({{\[\\\s]*$")
+_NAMED = re.compile(rf"({NAME})\s*&?\s*=\s*[$({{\[\\\s]*$")
 _ECHO = re.compile(r"\byour\s+(?:final\s+)?answers?\s+(?:in|within|inside|using|as|with|into)\s*(?:an?\s|the\s)?[\\`$(\s]*$")
 _BLANK = re.compile(r"(?:[\s{}$~.,]|\\(?:[,;:!\s()\[\]]|(?:text|mathrm|mathbf|textbf|quad|qquad)(?![A-Za-z])))*")
 
 
 def _boxed(text: str) -> Found | None:
-    mark = _mark_before(text, len(text))
+    marks = _marks(text)
+    mark = next(marks, -1)
     if mark < 0:
         return None
     opened = _OPEN.match(text, mark)
-    if opened is None or _ECHO.search(text, max(0, mark - _MAX_GAP), mark):
+    if opened is None or _is_echo(text, mark):
         return _BROKEN
     start = opened.end()
     end = _close(text, start, len(text))
     if end < 0:
         return _BROKEN
-    previous = _mark_before(text, mark)
+    previous = next(marks, -1)
     if previous < 0:
         content = text[start:end]
-        return ("" if _BLANK.fullmatch(content) else _clean(content)), start, end
+        return ("" if _is_blank(content) else clean(content)), start, end
     if _close(text, end + 1, len(text)) >= 0:
-        mark, start, end = _outermost(text, mark, start, end)
-    return _group(text, mark, start, end)
+        outer = _outermost(text, mark, start, end)
+        if outer[0] != mark:
+            mark, start, end = outer
+            previous = next((at for at in marks if at < mark), -1)
+    return _group(text, (mark, start, end), chain((previous,) if previous >= 0 else (), marks))
 
 
-def _mark_before(text: str, end: int) -> int:
-    """The last `\\boxed` or `\\fbox` before `end`. One needle for both, so that a run of boxes is walked once."""
-    at = text.rfind("box", 0, end)
-    while at > 0:
-        mark, after = (at - 1, at + 5) if text.startswith("\\boxed", at - 1) else (at - 2, at + 3)
-        if (mark == at - 1 or (mark >= 0 and text.startswith("\\f", mark))) and not text[after : after + 1].isalpha():
-            return mark
-        at = text.rfind("box", 0, at)
-    return -1
+def _marks(text: str) -> Iterator[int]:
+    """Where `\\boxed` and `\\fbox` stand, last first. Each needle is searched once over the text, in steps."""
+    boxed, fbox = text.rfind("\\boxed"), text.rfind("\\fbox")
+    while (at := max(boxed, fbox)) >= 0:
+        if at == boxed:
+            boxed = text.rfind("\\boxed", 0, at)
+            after = text[at + 6 : at + 7]
+        else:
+            fbox = text.rfind("\\fbox", 0, at)
+            after = text[at + 5 : at + 6]
+        if not after.isalpha():  # `\\fboxsep` is another command
+            yield at
+
+
+def _is_echo(text: str, mark: int) -> bool:
+    """Whether the box is part of the instruction ("put your final answer in \\boxed{...}") and no answer."""
+    before = text[max(0, mark - _MAX_GAP) : mark]
+    return "your" in before and _ECHO.search(before) is not None
+
+
+def _is_blank(content: str) -> bool:
+    """Whether nothing is left of a box's content without its spacing and empty groups."""
+    return len(content) <= _MAX_GAP and _BLANK.fullmatch(content) is not None
 
 
 def _close(text: str, start: int, end: int) -> int:
     """Where the brace that is open at `start` closes, or -1. An escaped brace opens and closes nothing."""
-    first = text.find("}", start, end)
-    if first < 0 or (text.find("{", start, first) < 0 and text.find("\\", start, first) < 0):
-        return first
+    depth, at = 1, start
+    limit = min(end, start + _MAX_WINDOW)
+    while (found := text.find("}", at, end)) >= 0:
+        depth += text.count("{", at, found) - 1
+        if not depth or found > limit:
+            break
+        at = found + 1
+    if found < 0 or (text.find("\\{", start, found) < 0 and text.find("\\}", start, found + 1) < 0):
+        return found
     depth = 1
-    for token in _BRACES.finditer(text, start, end):
+    for token in _BRACES.finditer(text, start, limit):
         match token.group():
             case "{":
                 depth += 1
@@ -162,55 +189,62 @@ def _close(text: str, start: int, end: int) -> int:
                 depth -= 1
                 if not depth:
                     return token.start()
-    return -1
+    # Wherever it closes, the answer is over the length that the parser reads.
+    return -1 if limit == end else limit
 
 
-def _outermost(text: str, mark: int, start: int, end: int) -> tuple[int, int, int]:
-    """The outermost box around the one given, in one pass over the braces from the first box on."""
+def _outermost(text: str, mark: int, start: int, end: int) -> Box:
+    """The outermost box around the one given, among those that an answer of the longest allowed length can reach."""
     stack: list[tuple[int, int]] = []
     best = mark, start, end
-    for token in _BOXES.finditer(text, text.find("box") - 2 if text.find("box") > 1 else 0):
+    for token in _BOXES.finditer(text, max(0, mark - MAX_ANSWER_CHARS), end + MAX_ANSWER_CHARS):
         body = token.group()
         if body == "}":
             if stack:
                 opened, inside = stack.pop()
                 if opened < mark and token.start() >= end and text[opened] == "\\":
                     best = opened, inside, token.start()
-        elif body[-1] == "{" and len(body) != 2:
+        elif len(body) != 2:
             stack.append((token.start(), token.end()))
     return best
 
 
-def _group(text: str, mark: int, start: int, end: int) -> Found:
+def _group(text: str, last: Box, before: Iterator[int]) -> Found:
     """The box together with those before it from which nothing but connectives parts it."""
-    boxes = [(mark, start, end)]
-    while (previous := _mark_before(text, boxes[-1][0])) >= 0:
+    boxes = [last]
+    for previous in before:
         right = boxes[-1][0]
         opened = _OPEN.match(text, previous)
-        if opened is None:
+        closed = _close(text, opened.end(), right) if opened else -1
+        if opened is None or closed < 0 or right - closed > _MAX_GAP:
+            if closed < 0 and right - previous <= _MAX_GAP and "\n" not in text[previous:right]:
+                return _BROKEN  # `\\boxed{3 or \\boxed{4}`: there is no telling where the first one ends
             break
-        closed = _close(text, opened.end(), right)
-        if closed < 0:
-            if right - previous <= _MAX_GAP and "\n" not in text[previous:right]:
-                return _BROKEN  # `\boxed{3 or \boxed{4}`: two answers, and no telling where the first one ends
-            break
-        if right - closed > _MAX_GAP or not _CONNECTIVE.fullmatch(text, closed + 1, right):
+        if not _CONNECTIVE.fullmatch(text, closed + 1, right):
             break
         boxes.append((previous, opened.end(), closed))
+        if len(boxes) > MAX_ITEMS:
+            break
     boxes.reverse()
-    parts = [_clean(_unbox(text[a:b])) for _, a, b in boxes]
-    names = [found.group(1) if (found := _NAMED.search(text, max(0, m - 40), m)) else "" for m, _, _ in boxes]
-    if len(boxes) > 1 and all(names) and len(set(names)) > 1:
-        parts = [f"{name} = {part}" for name, part in zip(names, parts, strict=True)]
-    answer = ", ".join(part for part in dict.fromkeys(parts) if not _BLANK.fullmatch(part))
-    if _BLANK.fullmatch(parts[-1]):
-        answer = ""
+    parts = [clean(_unbox(text[start:end])) for _, start, end in boxes]
+    empty = _is_blank(parts[-1])
+    if len(parts) > 1:
+        parts = _named(text, boxes, parts)
+    answer = "" if empty else ", ".join(part for part in dict.fromkeys(parts) if not _is_blank(part))
     return answer, boxes[0][1], boxes[-1][2]
 
 
+def _named(text: str, boxes: list[Box], parts: list[str]) -> list[str]:
+    """The parts with the names before their boxes, where these tell them apart: `a=\\boxed{1}, b=\\boxed{2}`."""
+    names = [found[1] if (found := _NAMED.search(text[max(0, mark - _MAX_GAP) : mark])) else "" for mark, _, _ in boxes]
+    if not all(names) or len(set(names)) == 1:
+        return parts
+    return [f"{name} = {part}" for name, part in zip(names, parts, strict=True)]
+
+
 def _unbox(content: str) -> str:
-    """The content without the boxes inside it; boxes side by side become a list, so `\\boxed{3}\\boxed{4}` is no 34."""
-    if "box" not in content:
+    """The content without the boxes inside it; boxes side by side become a list: `\\boxed{3}\\boxed{4}` is no 34."""
+    if "box" not in content or len(content) > MAX_ANSWER_CHARS:
         return content
     out: list[str] = []
     stack: list[bool] = []
@@ -219,8 +253,8 @@ def _unbox(content: str) -> str:
     for token in _BOXES.finditer(content):
         body = token.group()
         box = len(body) > 2
-        gap = content[done : token.start()]
         if box or (body == "}" and stack and stack[-1]):
+            gap = content[done : token.start()]
             out.append(", " if closed and box and _CONNECTIVE.fullmatch(gap) else gap)
             done, closed = token.end(), not box
         if box or body == "{":
@@ -250,7 +284,7 @@ def _hash(text: str) -> Found | None:
         # A Markdown heading ("#### Step 2", "#### Final Answer: 5") is no answer line.
         if (leads and last) or ((leads or text[mark - 1].isspace()) and _VALUE_LINE.fullmatch(content)):
             if not _ANSWER_WORD.search(content):
-                return _clean(_plain(content)), start, stop
+                return clean(plain(content)), start, stop
         end = line
     return None
 
@@ -278,8 +312,11 @@ _CLAUSE = re.compile(r"\s*(?:,\s*(?:which|because|since|as|so|and so|thus|hence)
 
 def _phrase(text: str) -> Found | None:
     low, high = text.rfind("nswer"), text.rfind("NSWER")
-    while (at := max(low, high)) > 0:
-        found = _PHRASE.match(text, at - 1)
+    for _ in range(_MAX_PHRASES):
+        at = max(low, high)
+        if at <= 0:
+            return None
+        found = _PHRASE.match(text, at - 1, at + _MAX_WINDOW)
         if found and not text[at - 2 : at - 1].isalnum():
             if found["deny"]:
                 return _BROKEN
@@ -288,8 +325,10 @@ def _phrase(text: str) -> Found | None:
                 stated = _stated(text, found.end("heading") if headed else found.end())
                 if stated is not None:
                     return stated
-        low = text.rfind("nswer", 0, at) if at == low else low
-        high = text.rfind("NSWER", 0, at) if at == high else high
+        if at == low:
+            low = text.rfind("nswer", 0, at)
+        else:
+            high = text.rfind("NSWER", 0, at)
     return None
 
 
@@ -299,7 +338,7 @@ def _is_heading(text: str, at: int) -> bool:
 
 def _stated(text: str, at: int) -> Found | None:
     """What stands after a phrase, to the end of its sentence. None: a remark on the answer, not the answer."""
-    lead = _LEAD.match(text, at)
+    lead = _LEAD.match(text, at, at + _MAX_WINDOW)
     start = lead.end() if lead else at
     if start >= len(text) or _HEDGE.match(text, start):
         return _BROKEN
@@ -308,9 +347,9 @@ def _stated(text: str, at: int) -> Found | None:
     end = _sentence_end(text, start)
     if end < 0:
         return _BROKEN
-    sentence = _plain(text[start:end])
+    sentence = plain(text[start:end])
     sentence = _CLAUSE.sub("", sentence) or sentence
-    return _clean(_value_of(sentence)), start, end
+    return clean(_value_of(sentence)), start, end
 
 
 def _sentence_end(text: str, start: int) -> int:
@@ -332,254 +371,84 @@ def _sentence_end(text: str, start: int) -> int:
 
 
 _OPINION = re.compile(r"\s+is\s+(?:the\s+)?(?:correct|right)(?:\s+(?:answer|choice|option))?\s*$", re.IGNORECASE)
-_COPULA = re.compile(r"^(?:\w*[a-z]{2}.*\b(?:is|are|equals|be)|.*,\s*which is)[\s:]+(?=\S)", re.DOTALL | re.IGNORECASE)
+_PROSE = re.compile(r"[A-Z]?[a-z]{2,}\s|(?:a|an|I)\s+[a-z]", re.IGNORECASE)
+_COPULA = re.compile(r".*\b(?:is|are|equals|be)(?:\s*:\s*|\s+)(?=\S)", re.DOTALL | re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:not|if|when|unless|or|could|might|may|maybe|except|than)\b|n't", re.IGNORECASE)
 
 
 def _value_of(sentence: str) -> str:
-    """`42` from "the total is 42" and "she has 42 apples left"; anything that qualifies the value stays with it."""
+    """`42` from "the total is 42" and "she has 42 apples left"; whatever qualifies the value stays with it."""
     sentence = _OPINION.sub("", sentence)
-    if not _WORD.search(sentence) or _CONDITION.search(sentence):
+    if not _PROSE.match(sentence) or _CONDITION.search(sentence):
         return sentence
-    told = _COPULA.sub("", sentence, count=1)
-    if told != sentence:
-        return told
-    runs = _runs(sentence)
-    return runs[0][0] if len(runs) == 1 and _WORD.match(sentence) else sentence
+    told = _COPULA.match(sentence)
+    if told:
+        return sentence[told.end() :]
+    return only_value(sentence) or sentence
 
 
 # -- fallbacks -----------------------------------------------------------------------------------------------------
-_UNIT = (
-    r"(?:(?:square|cubic|sq\.?|cu\.?)\s+)?(?:[cmk]?m|mi|miles?|[a-z]*met(?:er|re)s?|km|in|inch(?:es)?|feet|foot|ft|yards?|yd|"
-    r"[mk]?g|grams?|kilograms?|lbs?|pounds?|oz|ounces?|tons?|[m]?l|lit(?:er|re)s?|gallons?|seconds?|minutes?|hours?|days?|weeks?|"
-    r"months?|years?|dollars?|cents?|euros?|percent|degrees?|units?|mph|km/h|m/s)(?![A-Za-z])(?:\s*\^\s*\{?\d\}?|[²³])?"
-)
-_FUNCTION = r"(?:sqrt|pi|sin|cos|tan|sec|csc|cot|log|ln|exp|arcsin|arccos|arctan|frac|infty|infinity)(?![A-Za-z])"
-_TOKEN = re.compile(
-    r"(?P<math>\\\((?:[^\\]|\\[^()])*\\\)|\\\[(?:[^\\]|\\[^\[\]])*\\\]|\$\$[^$]+\$\$"
-    r"|\$(?![\s$])(?:[^$\\]|\\.)*(?<![\s\\])\$(?!\d))"
-    r"|(?P<number>[$€£]?\s?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:\s+\d+\s?/\s?\d+)?)(?:\.\d+)?|[$€£]?\.\d+)"
-    r"|(?P<tex>\\(?:text|mathrm|mathbf|textbf|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+|\\.|" + _FUNCTION + r")"
-    r"|(?P<word>[^\W\d_]{2,}(?:['’]\w+)?(?:_\w+)*)"
-    r"|(?P<letter>[^\W\d_])"
-    r"|(?P<join>[,;])"
-    r"|(?P<end>[.?!:]+(?=\s|$))"
-    r"|(?P<space>\s+)"
-    r"|(?P<sign>.)",
-    re.DOTALL,
-)
-_WORD = re.compile(rf"(?<![\\A-Za-z{{])(?!{_FUNCTION})[A-Za-z]{{2,}}(?![A-Za-z]*\()")
-_SCALE = re.compile(r"\s*(?:hundred|thousand|million|billion|trillion|dozen)\b", re.IGNORECASE)
-_MEASURE = re.compile(rf"\s*(?:%|°|\\%|{_UNIT})")
-_CODE = re.compile(r"[A-Za-z]\w*_\w*\s*[=(+*/)-]|\bprint\(|^\s*(?:def|return|import|from|while)\s|^\s*[a-z]{3,}\s*=|[A-Za-z_]\w*\[\w")
+_CODE = re.compile(r"[A-Za-z]{2}_[A-Za-z]{2}|\bprint\(|^(?:def|return|import|from|while)\s|^[a-z]{3,12}\s?=|[A-Za-z]\[\w")
 _LABEL = re.compile(r"(?:[\s>#*_-]*(?:A|Ans|Step\s*\d+)\s*:|\s*[-*•#>]+\s)?\s*")
 _FENCE = re.compile(r"\s*(?:`{3,}\w*|~{3,}|-{3,}|\*{3,}|={3,}|</?\w+>)?\s*")
-_NOTE = re.compile(r"<<[^<>]*>>|<\|[^<>|]*\|>|</s>")
-_BOLD = re.compile(r"(?<![\w)\]}])(?:\*\*|__)|(?:\*\*|__)(?![\w(\[{\\])")
-_UNSURE = frozenset(("could", "might", "may", "maybe", "perhaps", "possibly", "either", "not", "cannot", "unknown"))
-_BEFORE = frozenset(("not", "than", "or", "except", "without", "never", "least", "most"))
-_LISTERS = frozenset(("and", "or"))
+_CUT = re.compile(
+    r"(?:[=+*/^:,({\[<>−–-]|\\[A-Za-z]+|\b(?:is|are|was|be|the|a|an|of|to|that|we|in|by|for|and|or|if|with|get|so|as|at|on|"
+    r"from|this|which|where|than|have|has|must|can|let|when|then|thus|therefore|hence|equals))$",
+    re.IGNORECASE,
+)
+_MAX_CODE = 200
+"""Characters of a line of a program; a longer one is prose."""
+_MAX_CUT = 30
+"""Characters at the end of a text that tell whether it was cut: the longest of the words and commands looked for."""
+_NUMBER_LINE = re.compile(r"(?:A:\s*)?(-?\$?\d+(?:,\d{3})*(?:\.\d+)?)\.?")
 
 
 def _last_line(text: str) -> Found | None:
     for line, start, end in _lines(text):
-        return _clean(line), start, end
+        return clean(line), start, end
     return None
 
 
 def _last_number(text: str) -> Found | None:
+    end = len(text.rstrip())
+    simple = _NUMBER_LINE.fullmatch(text, text.rfind("\n", 0, end) + 1, end)
+    if simple:
+        return simple[1], *simple.span(1)
+    if any(text.rfind(opener) > text.rfind(closer) for opener, closer in (("\\[", "\\]"), ("\\(", "\\)"))):
+        return _BROKEN  # cut inside a formula
     for number, (line, start, end) in enumerate(_lines(text)):
-        if number == _MAX_LINES or _CODE.search(line):
+        if len(line) <= _MAX_CODE and _CODE.search(line):
             return _BROKEN
-        if number == 0 and (whole := _whole(line)):
-            return whole, start, end
-        runs = _runs(line)
-        if runs:
-            answer, sure = runs[-1]
-            return (answer if sure else ""), start, end
+        if number == 0 and (answer := whole(line)):
+            return answer, start, end
+        if number == 0 and _CUT.search(line[-_MAX_CUT:]):
+            return _BROKEN
+        value = last_value(line)
+        if value is not None:
+            return value, start, end
+        if number == 0 and line[-1].isalnum():
+            return _BROKEN  # cut within a sentence
     return None
 
 
-def _lines(text: str) -> list[tuple[str, int, int]]:
+def _lines(text: str) -> Iterator[tuple[str, int, int]]:
     """The last lines, last first, without fences and labels; a display that spans several lines is one of them."""
-    lines: list[tuple[str, int, int]] = []
     floor = max(0, len(text) - _MAX_WINDOW)
-    end = len(text)
-    while end > floor and len(lines) <= _MAX_LINES:
+    end = len(text.rstrip())
+    for _ in range(_MAX_LINES):
+        if end <= floor:
+            return
         start = max(text.rfind("\n", floor, end) + 1, floor)
-        tail = text[start:end].rstrip().rstrip(".*")
-        for opener, closer in _BLOCKS[:2]:
+        tail = text[start:end].rstrip(" \t.*")
+        for opener, closer in DISPLAYS:
             if tail.endswith(closer) and opener not in tail[:-2]:
-                opened = text.rfind(opener, floor, start)
-                start = opened if opened >= 0 else start
-        if not _FENCE.fullmatch(text, start, end):
-            label = _LABEL.match(text, start, end)
-            first = label.end() if label else start
-            line = _plain(text[first:end])
-            if line:
-                lines.append((line, first, end))
-        end = start - 1 if start and text[start - 1] == "\n" else start
-        if start == floor:
-            break
-    return lines
-
-
-def _whole(line: str) -> str:
-    """The line when it is one answer as it stands: a formula, a number, a quantity, one word; else nothing."""
-    kinds = [(token.lastgroup, token.group()) for token in _TOKEN.finditer(line)]
-    words = [body for kind, body in kinds if kind == "word" and body.lower() not in _LISTERS]
-    if "?" in line or (len(words) == 1 and len(kinds) > 2 and not _MEASURE.search(line)):
-        return ""
-    if len(words) > 1 or (words and not _MEASURE.search(line) and len(kinds) > 2):
-        return ""
-    return _clean(line)
-
-
-def _runs(line: str) -> list[tuple[str, bool]]:
-    """The formulas and numbers of a line of prose, each whole, with what joins them; and whether it is asserted."""
-    tokens = [(token.lastgroup or "", token.start(), token.end()) for token in _TOKEN.finditer(line)]
-    runs: list[tuple[str, bool]] = []
-    unsure = False
-    first = 0
-    while first < len(tokens):
-        kind, start, end = tokens[first]
-        word = line[start:end].lower()
-        if kind == "end":
-            unsure = False
-        elif kind == "word":
-            unsure = unsure or word in _UNSURE or word.endswith(("n't", "n’t"))
-        last = _run_end(line, tokens, first)
-        if last <= first:
-            first += 1
-            continue
-        stop = tokens[last - 1][2]
-        for more in (_SCALE, _MEASURE):
-            if found := more.match(line, stop):
-                stop = found.end()
-        text = _clean(line[start:stop].lstrip(":=").rstrip(",;:"))
-        asked = line[stop:].lstrip("*_) ").startswith("?")
-        if any(c.isdigit() for c in text) or kind == "math":
-            before = line[:start].rstrip(" *_(").rsplit(None, 1)
-            runs.append((text, not unsure and not asked and (not before or before[-1].lower() not in _BEFORE)))
-        while last < len(tokens) and tokens[last][1] < stop:
-            last += 1
-        first = last
-    return runs
-
-
-def _run_end(line: str, tokens: list[tuple[str, int, int]], first: int) -> int:
-    """The index after the last token of the formula that starts at `first`; `first` itself when none starts there."""
-    last = first
-    at = first
-    while at < len(tokens):
-        kind, start, end = tokens[at]
-        near = at == first or tokens[at - 1][0] not in ("space", "join")
-        match kind:
-            case "math" | "number" | "tex" | "sign":
-                last = at + 1
-            case "letter":
-                after = tokens[at + 1][0] if at + 1 < len(tokens) else ""
-                operator = _next_sign(line, tokens, at + 1)
-                if not (operator or (near and at > first) or (after in ("number", "sign", "tex"))):
-                    break
-                if at == first and not operator and after != "sign":
-                    break
-                last = at + 1
-            case "space":
-                pass
-            case "join" | "word":
-                follows = tokens[at + 2 - (tokens[at + 1][0] != "space")][0] if at + 2 < len(tokens) else ""
-                lister = kind == "join" or line[start:end].lower() in _LISTERS
-                if at == first or not lister or not (follows in ("number", "math", "letter", "tex") or follows == "word"):
-                    break
-                if follows == "word" and kind == "word":
-                    break
-            case _:
-                break
-        at += 1
-    return last
-
-
-def _next_sign(line: str, tokens: list[tuple[str, int, int]], at: int) -> bool:
-    """Whether an operator comes next, so that a single letter is a name and not a word ("a", "I")."""
-    if at < len(tokens) and tokens[at][0] == "space":
-        at += 1
-    return at < len(tokens) and tokens[at][0] == "sign" and line[tokens[at][1]] in "=<>+*/^≤≥≈−-"
-
-
-# -- unwrapping ----------------------------------------------------------------------------------------------------
-_SIMPLE = re.compile(r"-?(?:\d+(?:[./,]\d+)?|[A-Za-z])")
-_EMOJI = re.compile("^[\u2600-\u27bf\u2b50\ufe0f\U0001f300-\U0001faff\\s]+|[\u2600-\u27bf\u2b50\ufe0f\U0001f300-\U0001faff\\s]+$")
-_DELIMITERS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
-_ROWS = re.compile(r"\\begin\{(align\*?|aligned|gather\*?|gathered|split|equation\*?|eqnarray\*?)\}(.*)\\end\{\1\}", re.DOTALL)
-_TAIL = re.compile(r"(?:\\[,;:! \\]|\s|~)+$")
-
-
-def _plain(text: str) -> str:
-    """The text without Markdown bold, calculator notes and end-of-text tokens."""
-    if "<" in text:
-        text = _NOTE.sub("", text)
-    if "**" in text or "__" in text:
-        text = _BOLD.sub("", text)
-    return text.strip()
-
-
-def _clean(text: str) -> str:
-    """The answer without what wraps it: space, bold, `$`, `\\(`, `\\[`, a display environment, a final period."""
-    if _SIMPLE.fullmatch(text) or len(text) > MAX_ANSWER_CHARS:
-        return text
-    for _ in range(_MAX_WRAPPERS):
-        before = text
-        text = text.strip(" \t\r\n*`~")
-        if text.endswith((".", ",", ";")) and not text.endswith(("..", ".m.", "\\,", "\\;")):
-            text = text[:-1]
-        if not text.isascii():
-            text = _EMOJI.sub("", text)
-        if text.endswith(("\\", "\\,", "\\;", "\\!", "\\:")):
-            text = _TAIL.sub("", text)
-        for opener, closer in _DELIMITERS:
-            text = _unwrap(text, opener, closer)
-        if text.startswith("\\begin") and (rows := _ROWS.fullmatch(text)):
-            text = _last_row(rows.group(2))
-        if text == before:
-            break
-    return text.rstrip("}") if text.count("{") < text.count("}") and "\\}" not in text else text
-
-
-def _unwrap(text: str, opener: str, closer: str) -> str:
-    size = len(opener)
-    if text.startswith(opener):
-        inner = text[size:-size] if text.endswith(closer) and len(text) >= 2 * size else None
-        if inner is not None and opener not in inner and not inner.endswith("\\"):
-            return inner
-        if closer != opener and closer not in text:
-            return text[size:]
-    elif text.endswith(closer) and text.find(opener) in (-1, len(text) - size) and not text.endswith("\\" + closer):
-        return text[:-size]
-    return text
-
-
-_ALIGN = re.compile(r"(?<!\\)&")
-_BARE = re.compile(rf"\s*{_NAME}\s*")
-
-
-def _last_row(rows: str) -> str:
-    """The end of a derivation `x &= 40+2 \\\\ &= 42`; all of a system `x &= 1 \\\\ y &= 2`."""
-    chains: list[tuple[str, str]] = []
-    for row in rows.split("\\\\"):
-        left, sign, right = _ALIGN.sub("", row).strip().partition("=")
-        if not sign:
-            left, right = "", left
-        if not left.strip() and chains and sign:
-            chains[-1] = (chains[-1][0], right.strip())
-        elif (left + right).strip():
-            chains.append((left.strip(), right.strip()))
-    if not chains:
-        return ""
-    if all(_BARE.fullmatch(left) for left, _ in chains) and len(chains) > 1:
-        return ", ".join(f"{left} = {right}" for left, right in chains)
-    left, right = chains[-1]
-    return f"{left} = {right}" if left else right
+                start = max(text.rfind(opener, floor, start), start if opener not in text[floor:start] else 0)
+        label = _LABEL.match(text, start, end)
+        first = label.end() if label else start
+        line = plain(text[first:end])
+        if line and not _FENCE.fullmatch(line):
+            yield line, first, end
+        end = len(text[:start].rstrip())
 
 
 RULES: tuple[tuple[str, Callable[[str], Found | None]], ...] = (
