@@ -164,13 +164,17 @@ def _power(base: Expr, exponent: Expr) -> Expr:
 
 
 def _bound_power(base: Expr, size: int) -> None:
-    if base.is_Rational:
-        if abs(base) not in (0, 1) and size * max(base.p.bit_length(), base.q.bit_length()) > MAX_INTEGER_BITS:
-            raise UnsupportedError("power of a number")
-    elif size > MAX_EXPONENT:
-        raise UnsupportedError("exponent")
-    elif base.is_Add and math.comb(size + len(base.args) - 1, size) > MAX_EXPANDED_TERMS:
-        raise UnsupportedError("power of a sum")
+    """Bounds `base ** size` with the powers that stand in `base` already: SymPy merges (x^9999)^9999."""
+    for factor in sp.Mul.make_args(base):
+        inner, exponent = factor.as_base_exp()
+        total = math.ceil(size * abs(exponent)) if exponent.is_Rational else size
+        if inner.is_Rational:
+            if abs(inner) not in (0, 1) and total * max(inner.p.bit_length(), inner.q.bit_length()) > MAX_INTEGER_BITS:
+                raise UnsupportedError("power of a number")
+        elif total > MAX_EXPONENT:
+            raise UnsupportedError("exponent")
+        elif inner.is_Add and math.comb(total + len(inner.args) - 1, total) > MAX_EXPANDED_TERMS:
+            raise UnsupportedError("power of a sum")
 
 
 class _Builder:

@@ -76,7 +76,7 @@ def ask(gold: Tree, prediction: Tree, seconds: float) -> bool | None:
             "seconds": seconds,
         }
         request = json.dumps(question, separators=(",", ":")).encode() + b"\n"
-    except RecursionError:
+    except (RecursionError, ValueError):  # deeper, or with longer integers, than any parsed answer
         return None
     if len(request) > MAX_REQUEST_BYTES or os.name != "posix" or not sys.executable:
         return None
@@ -97,7 +97,7 @@ class _Child:
         try:
             channel = self._started()
             deadline = time.monotonic() + seconds
-            channel.settimeout(seconds)
+            channel.settimeout(max(seconds, 1e-6))
             channel.sendall(request)
             reply = _line(channel, deadline)
         except OSError:  # late, dead, or not started

@@ -96,6 +96,15 @@ def test_variables_that_change_how_python_runs_do_not_reach_the_child(tmp_path: 
     assert run([script("main_thread")], tmp_path, **extra) == "ok"
 
 
+def test_a_child_that_cannot_start_is_reported_once_and_raises_nothing(tmp_path: Path) -> None:
+    asking = (
+        "import sys; import questions as q; sys.executable = '/absent/python'; " + 3 * "print(q.ask(q.X, q.X, 9)); "
+    )
+    printed = run(["-c", asking], tmp_path, PYTHONPATH=os.pathsep.join([str(FOLDER), ROOT]))
+    assert printed.splitlines().count("None") == 3
+    assert printed.count("no SymPy process") == 1
+
+
 @pytest.mark.slow
 def test_two_ranks_of_torchrun(tmp_path: Path) -> None:
     pytest.importorskip("torch")
@@ -107,7 +116,7 @@ def test_two_ranks_of_torchrun(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ray_actor(tmp_path: Path) -> None:
     pytest.importorskip("ray")
-    assert run([script("ray_actor")], tmp_path).endswith("ok")
+    assert run([script("ray_actor")], tmp_path, HOME=str(tmp_path), RAY_AUTH_MODE="disabled").endswith("ok")
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
