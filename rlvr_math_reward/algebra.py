@@ -20,7 +20,7 @@ from math import comb, gcd, lcm
 from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
-    "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "Undefined", "add", "atom", "constant", "divide",
+    "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "TooLarge", "Undefined", "add", "atom", "constant", "divide",
     "freeze", "is_rational", "multiply", "multiply_polys", "negate", "power", "primes_of", "rational", "subtract",
 ]  # fmt: skip
 
@@ -43,6 +43,10 @@ ONE: Monomial = frozenset()
 
 class NotExact(Exception):
     """The value has no exact form here; the next rung decides. The message says what was not read."""
+
+
+class TooLarge(NotExact):
+    """The exact form would exceed a size limit. SymPy is not asked either: it has no such limits."""
 
 
 class Undefined(NotExact):
@@ -119,14 +123,14 @@ def _join(left: Monomial, right: Monomial) -> tuple[Fraction, Monomial, Poly | N
 
 def _check(value: Fraction) -> None:
     if value.numerator.bit_length() + value.denominator.bit_length() > MAX_BITS:
-        raise NotExact("a number is too long")
+        raise TooLarge("a number is too long")
 
 
 def multiply_polys(left: Poly, right: Poly) -> Poly:
     if left is UNIT or right is UNIT:
         return right if left is UNIT else left
     if len(left) * len(right) > MAX_PAIRS:
-        raise NotExact("a product has too many terms")
+        raise TooLarge("a product has too many terms")
     result: Poly = {}
     for monomial, coefficient in left.items():
         for other, factor in right.items():
@@ -138,7 +142,7 @@ def multiply_polys(left: Poly, right: Poly) -> Poly:
                 for rest, weight in multiply_polys({joined: value}, extra).items():
                     _accumulate(result, rest, weight)
     if len(result) > MAX_TERMS:
-        raise NotExact("a sum has too many terms")
+        raise TooLarge("a sum has too many terms")
     return result
 
 
@@ -156,7 +160,7 @@ def add_polys(left: Poly, right: Poly) -> Poly:
     for monomial, value in right.items():
         _accumulate(result, monomial, value)
     if len(result) > MAX_TERMS:
-        raise NotExact("a sum has too many terms")
+        raise TooLarge("a sum has too many terms")
     return result
 
 
@@ -281,7 +285,7 @@ def _settled_power(monomial: Monomial, value: Fraction) -> Poly:
 
 def _check_power(value: Fraction, exponent: int) -> None:
     if abs(value) != 1 and (value.numerator.bit_length() + value.denominator.bit_length()) * exponent > MAX_BITS:
-        raise NotExact("a power is too large")
+        raise TooLarge("a power is too large")
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rlvr_math_reward import exact, kinds, numeric, symbolic
-from rlvr_math_reward.algebra import Undefined
+from rlvr_math_reward.algebra import TooLarge, Undefined
 from rlvr_math_reward.kinds.answer import Answer, Match, no
 from rlvr_math_reward.kinds.quantity import match_values
 from rlvr_math_reward.policy import Policy
@@ -42,10 +42,13 @@ class Ladder:
         infinite = _infinity(gold), _infinity(prediction)
         if any(infinite):
             return Match(infinite[0] == infinite[1], "exact", "infinity is only itself")
+        oversized = None
         try:
             equal = exact.compare(gold, prediction)
         except Undefined as error:
             return no(f"the prediction has no value: {error}")
+        except TooLarge as error:
+            equal, oversized = None, str(error)
         if equal:
             alike = gold == prediction or render(gold) == render(prediction)
             return Match(True, "text", "both are written alike") if alike else Match(True, "exact", "equal by exact arithmetic")
@@ -55,14 +58,16 @@ class Ladder:
             return no("different by exact arithmetic")
         if isinstance(gold, _NO_VALUES) or isinstance(prediction, _NO_VALUES):
             return no("one of the two is no value")
-        return self._beyond_exact(gold, prediction)
+        return self._beyond_exact(gold, prediction, oversized)
 
-    def _beyond_exact(self, gold: Tree, prediction: Tree) -> Match:
+    def _beyond_exact(self, gold: Tree, prediction: Tree, oversized: str | None) -> Match:
         if gold == prediction or render(gold) == render(prediction):
             return Match(True, "text", "both are written alike")
         agreed = numeric.agree(gold, prediction)
         if agreed is False:
             return Match(False, "numeric", "different by evaluation")
+        if oversized is not None:
+            return Match(None, "symbolic", f"neither equality nor difference was shown: {oversized}")
         proven = symbolic.ask(gold, prediction, self.policy.timeout)
         if proven is not None:
             return Match(proven, "symbolic", f"SymPy proves them {'equal' if proven else 'different'}")

@@ -15,7 +15,7 @@ from math import ceil, comb, factorial, floor, gcd, lcm, lgamma
 
 from rlvr_math_reward import closed_forms
 from rlvr_math_reward.algebra import (
-    MAX_BITS, ONE, UNIT, Form, Monomial, NotExact, Poly, Undefined, add, atom, constant, divide, freeze, multiply,
+    MAX_BITS, ONE, UNIT, Form, Monomial, NotExact, Poly, TooLarge, Undefined, add, atom, constant, divide, freeze, multiply,
     multiply_polys, negate, power, rational, scale_poly, subtract,
 )  # fmt: skip
 from rlvr_math_reward.separation import is_algebraic, is_zero
@@ -44,7 +44,7 @@ def exact(tree: Tree) -> Form:
     try:
         return _form(tree, _NONE)
     except OverflowError as error:  # a float inside math.lgamma or log2 of a number within the limits
-        raise NotExact("a number is too large") from error
+        raise TooLarge("a number is too large") from error
 
 
 def is_undefined(tree: Tree) -> bool:
@@ -63,10 +63,11 @@ def compare(left: Tree, right: Tree) -> bool | None:
 
     Raises:
         Undefined: one of them has no value.
+        TooLarge: one of them is beyond the size limits.
     """
     try:
         first, second = exact(left), exact(right)
-    except Undefined:
+    except (Undefined, TooLarge):
         raise
     except NotExact:
         return None
@@ -82,6 +83,8 @@ def compare_forms(first: Form, second: Form) -> bool | None:
         if not difference.top:
             return True
         return _vanishes(difference.top)
+    except TooLarge:
+        raise
     except NotExact:
         return None
 
@@ -168,8 +171,10 @@ def _constant(name: str) -> Form:
 
 def _folded(name: str, variable: str, lower: Tree, upper: Tree, body: Tree, bound: Bindings) -> Form:
     first, last = (_integer(_form(bound_tree, bound)) for bound_tree in (lower, upper))
-    if last - first >= MAX_SUMMANDS or not variable:
-        raise NotExact("too many terms to write out")
+    if last - first >= MAX_SUMMANDS:
+        raise TooLarge("too many terms to write out")
+    if not variable:
+        raise NotExact("a sum without an index")
     total = constant(0 if name == "sum" else 1)
     for index in range(first, last + 1):
         value = _form(body, {**bound, variable: constant(index)})
@@ -191,7 +196,7 @@ def raised(base: Form, exponent: Form) -> Form:
     if value is not None:
         if value.denominator == 1:
             if abs(value) > MAX_BITS and not (rational(base) in (0, 1, -1) or len(base.top) == 1 and _unit(base)):
-                raise NotExact("an exponent is too large")
+                raise TooLarge("an exponent is too large")
             return power(base, value.numerator)
         return power(root(base, value.denominator), value.numerator)
     if base == atom(("exp", ONE)):
@@ -209,7 +214,7 @@ def _unit(base: Form) -> bool:
 def root(form: Form, index: int) -> Form:
     """The `index`-th root: real of a negative number where the index is odd, principal otherwise."""
     if not 1 <= index <= 10_000:
-        raise NotExact("the index of a root is too large")
+        raise TooLarge("the index of a root is too large")
     if index == 1 or not form.top:
         return form
     if form.bottom is not UNIT:
@@ -260,7 +265,7 @@ def _root_of_number(value: Fraction, index: int) -> Form:
         sign = constant(-1) if index % 2 else closed_forms.root_of_unity(Fraction(1, index))
     number = abs(value.numerator) * value.denominator ** (index - 1)
     if number.bit_length() > MAX_BITS:
-        raise NotExact("a radicand is too large")
+        raise TooLarge("a radicand is too large")
     total = constant(Fraction(1, value.denominator))
     for prime, exponent in closed_forms.radicand_powers(number, index):
         total = multiply(total, _prime_power(prime, exponent) if prime > 0 else closed_forms.unfactored(-prime, index))
@@ -298,7 +303,7 @@ def _exponential_of_term(monomial: Monomial, value: Fraction) -> Form:
         if entry[0] == "log" and exponent == 1:
             if isinstance(entry[1], int):
                 if abs(value) * entry[1].bit_length() > MAX_BITS:
-                    raise NotExact("a power is too large")
+                    raise TooLarge("a power is too large")
                 return _prime_power(entry[1], value)
             return raised(Form(dict(entry[1]), UNIT), constant(value))
     return atom(("exp", monomial), value)
@@ -346,7 +351,7 @@ def _log_of_number(value: Fraction) -> Form:
 def _apply(name: str, args: tuple[Tree, ...], bound: Bindings) -> Form:
     if name in _ANGLES:
         return _trigonometric(name, args, bound)
-    if name == "degree" and len(args) == 1:
+    if name in ("degree", "celsius", "fahrenheit") and len(args) == 1:
         return _form(args[0], bound)
     if name == "det" and len(args) == 1 and isinstance(args[0], Matrix):
         rows = [[_form(entry, bound) for entry in row] for row in args[0].rows]
@@ -429,7 +434,7 @@ def _factorial(form: Form) -> Form:
     if number < 0:
         raise Undefined("the factorial of a negative number")
     if number > MAX_BITS or lgamma(number + 1) / 0.69 > MAX_BITS:
-        raise NotExact("a factorial is too large")
+        raise TooLarge("a factorial is too large")
     return constant(factorial(number))
 
 
@@ -440,7 +445,7 @@ def _binomial(top: Form, bottom: Form) -> Form:
     if n < 0 or k < 0:
         raise NotExact("a binomial of negative numbers")
     if min(k, n - k) * max(1, n.bit_length()) > MAX_BITS:
-        raise NotExact("a binomial is too large")
+        raise TooLarge("a binomial is too large")
     return constant(comb(n, k))
 
 

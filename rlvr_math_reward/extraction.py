@@ -73,7 +73,7 @@ def extract(completion: str, fallback: str = "last_number") -> Extraction | None
 
 def _start(text: str) -> int:
     """Where the part after the thinking starts; -1 when the thinking never ends."""
-    if "think>" not in text:
+    if text.rfind("think>") < 0:
         return 0
     closed = text.rfind("</think>")
     if text.find("<think>", closed + 1) >= 0:
@@ -392,7 +392,7 @@ _CODE = re.compile(r"[A-Za-z]{2}_[A-Za-z]{2}|\bprint\(|^(?:def|return|import|fro
 _LABEL = re.compile(r"(?:[\s>#*_-]*(?:A|Ans|Step\s*\d+)\s*:|\s*[-*•#>]+\s)?\s*")
 _FENCE = re.compile(r"\s*(?:`{3,}\w*|~{3,}|-{3,}|\*{3,}|={3,}|</?\w+>)?\s*")
 _CUT = re.compile(
-    r"(?:[=+*/^:,({\[<>−–-]|\\[A-Za-z]+|\b(?:is|are|was|be|the|a|an|of|to|that|we|in|by|for|and|or|if|with|get|so|as|at|on|"
+    r"(?:[=+*/^:,;({\[<>−–-]|\\[A-Za-z]+|\b(?:is|are|was|be|the|a|an|of|to|that|we|in|by|for|and|or|if|with|get|so|as|at|on|"
     r"from|this|which|where|than|have|has|must|can|let|when|then|thus|therefore|hence|equals))$",
     re.IGNORECASE,
 )

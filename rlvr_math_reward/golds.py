@@ -84,6 +84,9 @@ def _stated(text: str) -> str:
     if "####" in text or "\\boxed" in text or "\\fbox" in text:
         found = extract(text, fallback="none")
         return found.text if found is not None else ""
+    if "\n" in text.strip():  # a solution in several lines states its answer as a completion does
+        found = extract(text, fallback="last_number")
+        return found.text if found is not None else text.strip()
     return text.strip()
 
 

@@ -21,12 +21,15 @@ from rlvr_math_reward.kinds.scalar import is_plain_number
 from rlvr_math_reward.parser import ParseError
 from rlvr_math_reward.parser import parse as _parse
 from rlvr_math_reward.policy import Policy
-from rlvr_math_reward.tree import Apply, Quantity, Tree, render
+from rlvr_math_reward.tree import Apply, Quantity, Tree, Words, render
+from rlvr_math_reward.wording import spelled
 from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
 
 __all__ = ["canonicalize", "extract_answer", "grade", "grade_batch", "parse", "verify"]
 
 DEFAULT = Policy()
+_READ_AS_TEXT = ("choice", "words")
+"""Kinds that read letters: for them `C)` is an answer, though it is no formula."""
 
 
 def parse(answer: str) -> Tree:
@@ -188,6 +191,8 @@ def _judge(prediction: str, source: str, policy: Policy) -> Verdict:
 
 def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     tree = _read(prediction, gold.numeric)
+    if isinstance(tree, ParseError) and gold.kind in _READ_AS_TEXT:
+        tree = Words(spelled(prediction).lower(), spelled(prediction))
     if isinstance(tree, ParseError):
         return Verdict(Outcome.UNPARSABLE, 0.0, gold.answer.text, prediction, gold.kind, None, "parse",
                        f"the answer is not readable: {tree.reason}", gold.canonical)  # fmt: skip

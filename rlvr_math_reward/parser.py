@@ -32,6 +32,8 @@ SYNONYMS = {
 }  # fmt: skip
 FUNCTION_LETTERS = frozenset("fghFGHPQ")
 """Letters that name a function when brackets follow and a relation comes after: `f(x) = 2x`, but `x(x+1)`."""
+SHAPES = frozenset(("angle", "triangle", "segment"))
+TEMPERATURES = {"C": "celsius", "F": "fahrenheit", "Celsius": "celsius", "Fahrenheit": "fahrenheit"}
 MINUS_ONE = Number(Fraction(-1))
 
 
@@ -111,8 +113,11 @@ class _Parser:
 
     # -- lists and relations -------------------------------------------------------------------------------------------
     def whole(self) -> Tree:
-        self._take("=")
+        continued = self._take("=")
         tree = self._answer()
+        if continued and isinstance(tree, Relation) and set(tree.operators) == {"="}:
+            distinct = tuple(dict.fromkeys(tree.operands))  # "= 4 = 4" goes on from a left side that was left out
+            tree = distinct[0] if len(distinct) == 1 else Relation(("=",) * (len(distinct) - 1), distinct)
         while self._take(",", ".", ";"):
             pass
         if self.token.kind != "end":
@@ -332,7 +337,7 @@ class _Parser:
                 self.at += 1
                 base = Apply("factorial", (base,))
             elif self._take("°"):
-                base = Apply("degree", (base,))
+                base = self._degrees(base)
             elif self._is("'") and isinstance(base, Symbol):
                 self.at += 1
                 base = Symbol(base.name + "'")
@@ -341,13 +346,13 @@ class _Parser:
 
     def _raised(self, base: Tree) -> Tree:
         if self._take("°"):
-            return Apply("degree", (base,))
+            return self._degrees(base)
         if wording.is_ordinal_suffix(self.tokens, self.at):
             self.at += 3 if self._is("{") else 1
             return base
         if self._is("{") and self.tokens[self.at + 1].text == "°" and self.tokens[self.at + 2].text == "}":
             self.at += 3
-            return Apply("degree", (base,))
+            return self._degrees(base)
         if self._is("-", "+"):  # `5^-1`
             negative = self._expect("-", "+") == "-"
             exponent = self._script_argument()
@@ -359,6 +364,11 @@ class _Parser:
             exponent = self._raised(exponent)
             self.depth -= 1
         return Power(base, exponent)
+
+    def _degrees(self, value: Tree) -> Tree:
+        scale = TEMPERATURES.get(self.token.text) if self.token.kind in ("letter", "word") else None
+        self.at += scale is not None
+        return Apply(scale or "degree", (value,))
 
     def _script_argument(self) -> Tree:
         """A braced group, or one atom; `x^2y` raises to 2 alone."""
@@ -445,6 +455,9 @@ class _Parser:
         if len(token.text) == 1:
             self.at += 1
             return self._based(token.text) if self._is("_") and token.text.isdigit() else self._subscripted(token.text)
+        if token.text in SHAPES and self.tokens[self.at + 1].kind in ("run", "word", "letter"):
+            self.at += 2
+            return Symbol(f"{token.text} {self.tokens[self.at - 1].text}")
         value, count = wording.number_words(self.tokens, self.at)
         if count:
             self.at += count
@@ -454,9 +467,9 @@ class _Parser:
             return self._based(token.text)
         if token.kind == "word" or not wording.splits_into_letters(self.tokens, self.at):
             raise self._error("a word where a value should stand")
-        self.at += 1
-        *front, last = token.text
-        return Product((*(named(letter) for letter in front), self._subscripted(last)))
+        letters = [Token("letter", letter, token.start, token.end, False) for letter in token.text]
+        self.tokens[self.at : self.at + 1] = letters  # a power or an index then binds to the last letter alone
+        return self._atom()
 
     def _group(self, opening: str) -> Tree:
         self._enter()
@@ -517,14 +530,16 @@ class _Parser:
         value = factors[0] if len(factors) == 1 else Product(tuple(factors))
         return (negate(value) if negative else value,)
 
-    def _argument(self) -> Tree:
+    def _argument(self, *, first: bool = True) -> Tree:
         """The argument of a command: a group, one digit of a number, or one atom."""
         if self._is("{"):
             return self._group("{")
         token = self.token
         if token.kind == "number" and token.text.isdigit() and len(token.text) > 1:
-            rest = Token("number", token.text[1:], token.start + 1, token.end, False)
-            self.tokens[self.at] = rest
+            if not first:  # `\\frac123` is 1/23; one digit, then all that is left
+                self.at += 1
+                return Number(Fraction(int(token.text)))
+            self.tokens[self.at] = Token("number", token.text[1:], token.start + 1, token.end, False)
             return Number(Fraction(int(token.text[0])))
         return self._atom()
 
@@ -539,7 +554,7 @@ class _Parser:
     def _command_body(self, name: str) -> Tree:
         match name:
             case "frac" | "dfrac" | "tfrac" | "cfrac" | "nicefrac" | "sfrac":
-                return Quotient(self._argument(), self._argument())
+                return Quotient(self._argument(), self._argument(first=False))
             case "binom" | "dbinom" | "tbinom":
                 return Apply("binomial", (self._argument(), self._argument()))
             case "sqrt":

@@ -376,7 +376,7 @@ def _warn_of_bad_golds(batch: _Batch, verdicts: list[Verdict]) -> None:
         if gold not in _warned_golds:
             _warned_golds.add(gold)
             logger.warning(
-                "bad gold %s: %s Its completions get no reward (row %d of this call, prompt %r).",
+                "bad gold %s: %s; its completions get no reward (row %d of this call, prompt %r)",
                 gold, verdict.reason, row, (batch.prompts[row] or "")[:MAX_LOGGED_CHARS],
             )  # fmt: skip
 

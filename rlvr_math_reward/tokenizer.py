@@ -75,6 +75,8 @@ PLAIN_NAMES: dict[str, str] = {
     "pi": "pi", "Pi": "pi", "PI": "pi", "infinity": "oo", "Infinity": "oo", "infty": "oo", "inf": "oo", "oo": "oo",
     "emptyset": "empty", "Reals": "RR", "Rationals": "QQ", "Integers": "ZZ", "Naturals": "NN", "Complexes": "CC",
 }  # fmt: skip
+SET_WORDS = {"U": "cup", "union": "cup", "intersection": "cap", "setminus": "setminus", "in": "in"}
+UNITS_LIKE_FUNCTIONS = frozenset(("min", "deg"))
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh "
     "arctanh asin acos atan asinh acosh atanh ln log lg exp gcd lcm max min det cis sgn sign floor ceil abs sqrt cbrt Re "
@@ -112,17 +114,19 @@ _FOLD = str.maketrans(
 )  # fmt: skip
 _FOLD[ord("~")] = " "  # a TeX tie
 
-_GROUP_SEPARATOR = r"(?:,|\{,\}|,\\!|\\!,|\\,|\{\\,\}| )"
+_GROUP_SEPARATOR = r"(?:,\\![ ]?|,|\{,\}|\\!,|\\,|\{\\,\}|[ ])"
+_EXPONENT = r"[eE][+-]?[0-9]+(?![A-Za-z0-9])"
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
-    | (?P<number>(?:\d{{1,3}}(?:{_GROUP_SEPARATOR}\d{{3}})+(?![\d])|\d+)(?:\.(?!\.)\d*)?(?:[eE][+-]?\d+(?![A-Za-z\d]))?
-        | \.\d+(?:[eE][+-]?\d+(?![A-Za-z\d]))?)
+    | (?P<based>(?=[A-Z]*[0-9])(?=[0-9]*[A-Z])[0-9A-Z]+(?=\}}?_\{{?[0-9]))
+    | (?P<number>(?:[0-9]{{1,3}}(?:{_GROUP_SEPARATOR}[0-9]{{3}})+(?![0-9])|[0-9]+)(?:\.(?!\.)[0-9]*)?(?:{_EXPONENT})?
+        | \.[0-9]+(?:{_EXPONENT})?)
     | (?P<command>\\operatorname\*|\\(?:[A-Za-z]+|.|\n))
     | (?P<dotted>[A-Za-z](?:\.[A-Za-z])+\.?(?![A-Za-z]))
     | (?P<letters>[A-Za-zÀ-ÖØ-öø-ÿ]+)
     | (?P<super>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ]+)
     | (?P<sub>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|->|\+/-|\+-(?=\s*[\d\\A-Za-z(])|\.\.\.|.)""",
+    | (?P<operator>\*\*|<=|>=|!=|==|->|\+/-|\+-(?=\s*[0-9\\A-Za-z(])|\.\.\.|.)""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -185,7 +189,9 @@ class _Scanner:
         self.spaced = False
 
     def _one(self, kind: str, value: str, start: int, end: int) -> None:
-        if kind == "number":
+        if kind == "based":
+            self.emit("number", value, start, end)
+        elif kind == "number":
             self._number(value, start, end)
         elif kind == "letters":
             self._letters(value, start, end)
@@ -214,8 +220,12 @@ class _Scanner:
             self.emit("word", value, start, end)
         elif self.text_depths:
             self.emit("word", value, start, end)
+        elif value in SET_WORDS and self._after_operand(value):
+            self.emit("operator", SET_WORDS[value], start, end)
         elif len(value) == 1:
             self.emit("letter", value, start, end)
+        elif value in UNITS_LIKE_FUNCTIONS and self.tokens and self.tokens[-1].kind == "number":
+            self.emit("run", value, start, end)
         elif value in PLAIN_NAMES:
             self.emit("name", PLAIN_NAMES[value], start, end)
         elif value in FUNCTIONS:
@@ -225,6 +235,15 @@ class _Scanner:
             self.emit("letter", value[-1], end - 1, end)
         else:
             self.emit("run", value, start, end)
+
+    def _after_operand(self, word: str) -> bool:
+        """`A U B` and `x in S` in plain text; but `5 in` is inches, and a U by itself is a letter."""
+        if not self.tokens:
+            return False
+        last = self.tokens[-1]
+        if word == "in":
+            return last.kind in ("letter", "name")
+        return last.text in _CLOSING or last.kind == "name"
 
     def _command(self, value: str, start: int, end: int) -> None:
         if value in TEXT_FONTS:

@@ -6,13 +6,13 @@ point or an open interval is for the kind of the gold to say. Every node is froz
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 __all__ = [
     "Apply", "Based", "BigOperator", "Constant", "Matrix", "Number", "Power", "Product", "Quantity", "Quotient",
-    "Ratio", "Relation", "Sequence", "SetBuilder", "Sum", "Symbol", "Tree", "Words", "children", "render", "to_json",
+    "Ratio", "Relation", "Sequence", "SetBuilder", "Sum", "Symbol", "Tree", "Words", "children", "render", "renamed", "to_json",
 ]  # fmt: skip
 
 
@@ -180,6 +180,24 @@ def children(tree: Tree) -> tuple[Tree, ...]:
     return ()
 
 
+def renamed(tree: Tree, old: str, new: str) -> Tree:
+    """The tree with one variable under another name."""
+    if old == new:
+        return tree
+    if isinstance(tree, Symbol):
+        return Symbol(new) if tree.name == old else tree
+    changes = {field.name: _renamed_field(getattr(tree, field.name), old, new) for field in fields(tree)}
+    return replace(tree, **changes)
+
+
+def _renamed_field(value: object, old: str, new: str) -> object:
+    if isinstance(value, tuple):
+        return tuple(_renamed_field(part, old, new) for part in value)
+    if value is None or isinstance(value, str | bool | int | Fraction):
+        return value
+    return renamed(value, old, new)  # type: ignore[arg-type]  # every other field is a Tree
+
+
 Json: TypeAlias = "str | int | bool | None | list[Json]"
 
 
@@ -202,6 +220,8 @@ def _field_to_json(value: object) -> Json:
 # Binding strength of what `render` returns, so that a parent knows when to put brackets.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = 1, 2, 3, 4, 5
 _SET_NAMES = {"R": "Reals", "Q": "Rationals", "Z": "Integers", "N": "Naturals", "C": "Complexes", "empty": "{}"}
+_SET_WORDS = {"union": "union", "intersection": "intersection", "difference": "setminus"}
+_RELATION_SIGNS = {"~": "\u2248", "==": "\u2261"}
 _JOINERS = {",": ", ", ";": "; ", "and": " and ", "or": " or "}
 
 
@@ -237,8 +257,10 @@ def _render(tree: Tree) -> tuple[str, int]:
             return f"({render(top)})/({render(bottom)})", _PRODUCT
         case Power(base, exponent):
             return f"{_wrap(base, _ATOM)}**{_wrap(exponent, _ATOM)}", _POWER
-        case Apply(name, args):
+        case Apply(name, args) if name not in _SET_WORDS:
             return _apply(name, args)
+        case Quantity(Ratio() as value, unit):
+            return f"{render(value)} {unit}", _SUM
         case Quantity(value, unit):
             return f"{_wrap(value, _PRODUCT)} {unit}", _SUM
         case _:
@@ -249,8 +271,10 @@ def _render_compound(tree: Tree) -> str:
     match tree:
         case Ratio(parts):
             return ":".join(_wrap(part, _PRODUCT) for part in parts)
+        case Apply("union" | "intersection" | "difference", (left, right)):
+            return f"{render(left)} {_SET_WORDS[tree.name]} {render(right)}"
         case Relation(operators, operands):
-            rest = (f" {op} {render(side)}" for op, side in zip(operators, operands[1:], strict=True))
+            rest = (f" {_RELATION_SIGNS.get(op, op)} {render(side)}" for op, side in zip(operators, operands[1:], strict=True))
             return render(operands[0]) + "".join(rest)
         case Sequence(opening, items, closing, joiner):
             inner = _JOINERS[joiner].join(_item(item) for item in items)

@@ -24,6 +24,7 @@ _NAMES = {
     "oz": "ounce", "gal": "gallon", "yr": "year", "inches": "inch", "boxes": "box", "children": "child",
     "people": "person", "men": "man", "women": "woman",
 }  # fmt: skip
+_SCALES = ("celsius", "fahrenheit", "kelvin")
 _MONEY = {("cent", "dollar"): Fraction(1, 100), ("dollar", "cent"): Fraction(100)}
 _GENERIC = frozenset(("unit", "square unit", "cubic unit", "unit^2", "unit^3"))
 _WORD = re.compile(r"[a-z]+")
@@ -54,7 +55,8 @@ def conversion(unit: str, into: str) -> Fraction | None:
 
 def normal(unit: str) -> str:
     """One spelling for a unit: singular, long names, `per` as a slash, `square x` as `x^2`."""
-    text = unit.replace(" per ", "/").replace("/ ", "/").replace("a/n ", "/").strip()
+    text = unit.replace("degrees ", "").replace("degree ", "") if unit.split()[-1] in _SCALES else unit
+    text = text.replace(" per ", "/").replace("/ ", "/").replace("a/n ", "/").strip()
     text = _WORD.sub(lambda match: _singular(match.group()), text)
     text = re.sub(r"\bsquare ([a-z]+)", r"\1^2", text)
     text = re.sub(r"\bcubic ([a-z]+)", r"\1^3", text)

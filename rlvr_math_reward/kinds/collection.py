@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+from rlvr_math_reward.kinds import families, interval
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, name_of, no
 from rlvr_math_reward.policy import MAX_SIGNS
 from rlvr_math_reward.tree import (
@@ -26,6 +27,9 @@ def claims(gold: Answer) -> bool:
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
+    family = families.match(gold, prediction, compare)
+    if family is not None:
+        return family
     wanted, found = _unnamed(gold.tree), _unnamed(prediction.tree)
     if isinstance(wanted, Sequence) and wanted.opening in ("(", "<", "["):
         return _match_tuple(wanted, found, compare, prediction.text)
@@ -53,6 +57,8 @@ def _unnamed(tree: Tree) -> Tree:
 # -- ordered -----------------------------------------------------------------------------------------------------------
 def _match_tuple(gold: Sequence, prediction: Tree, compare: Comparer, text: str) -> Match:
     items = _ordered_items(gold, prediction)
+    if items is None and interval.could_be(prediction):  # a gold (a, b) may be a point or an open interval
+        return interval.match(Answer(render(gold), gold), Answer(text, prediction), compare)
     if items is None:
         return no(f"{text!r} is no tuple like {render(gold)}")
     return _in_order(list(gold.items), items, compare)

@@ -62,6 +62,8 @@ def claims(gold: Answer) -> bool:
     match tree:
         case Constant("R" | "Z" | "N" | "Q" | "C" | "empty") | SetBuilder():
             return True
+        case Sequence("", items, "", _):
+            return len(items) > 1 and all(isinstance(item, Relation) and claims(Answer("", item)) for item in items)
         case Sequence(opening, items, closing, _) if len(items) == 2:
             mixed = (opening, closing) in (("[", ")"), ("(", "]"), ("[", "]"))
             return mixed or opening == "(" and any(_is_infinite(item) for item in items)
@@ -71,8 +73,6 @@ def claims(gold: Answer) -> bool:
             return is_name(left)
         case Relation(operators, operands) if set(operators) <= set(ORDERED):
             return sum(bool(symbols(operand)) for operand in operands) == 1
-        case Sequence("", items, "", _):
-            return len(items) > 1 and all(isinstance(item, Relation) and claims(Answer("", item)) for item in items)
     return False
 
 
@@ -154,7 +154,7 @@ def read(tree: Tree) -> RealSet:
         case Sequence("(" | "[", (low, high), ")" | "]", _):
             return _interval(low, high, tree.opening == "[", tree.closing == "]")
         case Apply("union" | "intersection" | "difference", (left, right)):
-            return Combined(tree.name, read(left), read(right))
+            return Combined(tree.name, _operand(left), _operand(right))
         case Relation(("in",), (left, right)) if is_name(left):
             return read(right)
         case Relation(operators, operands):
@@ -164,6 +164,14 @@ def read(tree: Tree) -> RealSet:
         case Sequence("", items, "", joiner) if all(isinstance(item, Relation) for item in items):
             return _joined([read(item) for item in items], items, joiner)
     raise NotASet
+
+
+def _operand(tree: Tree) -> RealSet:
+    """A set in a union; plain text writes the set of one number without a backslash, and so as that number."""
+    try:
+        return read(tree)
+    except NotASet:
+        return _point(tree)
 
 
 def _condition(element: Tree, condition: Tree) -> RealSet:

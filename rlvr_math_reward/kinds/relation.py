@@ -14,7 +14,7 @@ from rlvr_math_reward.exact import compare_forms, exact, substituted
 from rlvr_math_reward.kinds import scalar
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, no, yes
 from rlvr_math_reward.kinds.collection import expanded
-from rlvr_math_reward.tree import Apply, Relation, Sequence, Tree, render
+from rlvr_math_reward.tree import Apply, Relation, Sequence, Symbol, Tree, render
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["claims", "match"]
@@ -39,7 +39,7 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
         return _match_congruence(tree, prediction, compare)
     if tree.operators == ("=",) and is_name(tree.operands[0]):
         return _match_definition(tree, prediction, compare)
-    if not isinstance(prediction.tree, Relation):
+    if not isinstance(prediction.tree, Relation) or _is_solution(prediction.tree, symbols(tree)):
         return _match_solutions(tree, prediction, compare)
     return _match_relations(tree, prediction.tree, compare)
 
@@ -137,6 +137,13 @@ def _factor(first: Poly, second: Poly) -> Fraction | None:
         return None
     factors = {second[monomial] / value for monomial, value in first.items()}
     return factors.pop() if len(factors) == 1 else None
+
+
+def _is_solution(tree: Relation, unknowns: frozenset[str]) -> bool:
+    """`x = value` for an equation in x alone."""
+    left = tree.operands[0]
+    solved = tree.operators == ("=",) and isinstance(left, Symbol) and not symbols(tree.operands[1])
+    return solved and unknowns == {left.name}  # type: ignore[union-attr]
 
 
 # -- solutions ---------------------------------------------------------------------------------------------------------

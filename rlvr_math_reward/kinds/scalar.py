@@ -27,6 +27,9 @@ def claims(gold: Answer) -> bool:
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     golds, predictions = values(gold.tree, compare), values(prediction.tree, compare)
+    match predictions:
+        case [Apply("percent", (written,))] if compare.policy.percent == "either":
+            predictions = [*predictions, written]  # a percent sign on one side only is a missing unit
     if not predictions or not golds:
         return no(f"{prediction.text!r} is not one value")
     best: Match | None = None
@@ -79,6 +82,8 @@ def _chain(operators: tuple[str, ...], operands: tuple[Tree, ...], compare: Comp
         links = links[1:]
     sides = operands[1:] if named else operands
     if any(len(values(side, compare)) != 1 for side in sides):
+        return []
+    if not named and len(set(sides)) == 1:  # "1 = 1" is a statement about 1, not the value 1
         return []
     if not all(_holds(operator, left, right, compare) for operator, left, right in links):
         return []

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no, yes
-from rlvr_math_reward.tree import Constant, Words, render
-from rlvr_math_reward.wording import spelled
+from rlvr_math_reward.tree import Constant, Quantity, Words, render
+from rlvr_math_reward.wording import UNITS, spelled
 
 __all__ = ["claims", "match"]
 
 _DROPPED = frozenset("a an the in on at by of".split())
-_EMPTY_WORDS = frozenset(("none", "no solution"))
 
 
 def claims(gold: Answer) -> bool:
+    """Words; also a number in words with what it counts: `two lines` describes a curve and is not the value 2."""
+    if isinstance(gold.tree, Quantity) and spelled(gold.text)[:1].isalpha():
+        return gold.tree.unit.split()[0] not in UNITS
     return isinstance(gold.tree, Words)
 
 

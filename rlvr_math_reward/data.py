@@ -1,0 +1,297 @@
+"""Dataset rows -> `{"prompt", "solution"}`, the two columns that GRPOTrainer and the reward functions read.
+
+Reads JSON Lines, JSON, CSV and Parquet files (JSON and CSV also gzipped), folders with one such file a split, and
+datasets of the Hugging Face hub. Knows the columns of GSM8K and MATH; others are named by the caller.
+
+The gold stays as it is published (`#### 72`, a whole solution with a box, a bare answer): the verifier reads all of
+these, so that what is trained on is what is evaluated. Whether a gold can be graded is not looked at here.
+
+Errors: everything that is wrong with a dataset is a `DataError` of one line that names the file, and the row where
+there is one. Importing this module loads no `datasets` and no `pyarrow`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+__all__ = [
+    "GOLD_COLUMNS", "PROMPT_STYLES", "QUESTION_COLUMNS", "DataError", "Message", "Problem", "Prompt", "Row",
+    "load_problems", "read_rows", "to_dataset", "to_prompt",
+]  # fmt: skip
+
+QUESTION_COLUMNS = ("problem", "question", "prompt")
+"""Where the question stands, first present wins: MATH, GSM8K, rows made for TRL."""
+GOLD_COLUMNS = ("answer", "solution", "ground_truth", "gold")
+"""Where the gold stands, first present wins. MATH rows with both a bare `answer` and a worked `solution` give the
+answer: a worked solution may hold more boxes than its last."""
+KEPT_COLUMNS = ("level", "subject", "type")
+"""Columns of MATH that reach the trainer's logs and evaluation by level and subject. Any other column is left out,
+since GRPOTrainer passes every column to the reward functions and reads some itself (`image`, `tools`)."""
+
+
+class DataError(ValueError):
+    """A dataset that cannot be used, in one line that names it."""
+
+
+class Message(TypedDict):
+    role: str
+    content: str
+
+
+Row: TypeAlias = Mapping[str, object]
+Prompt: TypeAlias = "str | list[Message]"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One question with its gold.
+
+    Attributes:
+        question: the text, or the messages where the dataset holds messages.
+        gold: the gold as published, or a list of accepted ones.
+        extras: the columns of `KEPT_COLUMNS` that the row has.
+    """
+
+    question: str | Sequence[Message]
+    gold: str | Sequence[str]
+    extras: Mapping[str, object]
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+def _read_json_lines(data: bytes, name: str) -> Iterator[object]:
+    # Split on the newline only: str.splitlines would also split inside a string that holds U+2028.
+    for number, line in enumerate(_text(data, name).split("\n"), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise DataError(f"{name}, line {number}: not JSON ({error})") from None
+
+
+def _read_json(data: bytes, name: str) -> Iterable[object]:
+    try:
+        rows: object = json.loads(_text(data, name))
+    except ValueError as error:
+        raise DataError(f"{name}: not JSON ({error}); one object a line is read from a file named .jsonl") from None
+    if not isinstance(rows, list):
+        raise DataError(f"{name}: expected a JSON list of objects, found {type(rows).__name__}")
+    return rows
+
+
+def _read_csv(data: bytes, name: str) -> Iterable[object]:
+    return csv.DictReader(io.StringIO(_text(data, name), newline=""))
+
+
+def _read_parquet(data: bytes, name: str) -> Iterable[object]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        rows: list[object] = pyarrow.parquet.read_table(pyarrow.BufferReader(data)).to_pylist()
+    except pyarrow.ArrowException as error:
+        raise DataError(f"{name}: not Parquet ({error})") from None
+    return rows
+
+
+def _text(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")  # drops the byte order mark that spreadsheets write
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: not UTF-8 at byte {error.start}") from None
+
+
+READERS: dict[str, Callable[[bytes, str], Iterable[object]]] = {
+    ".jsonl": _read_json_lines,
+    ".json": _read_json,
+    ".csv": _read_csv,
+    ".parquet": _read_parquet,
+}
+
+
+def read_rows(source: str, split: str = "train", config: str | None = None) -> tuple[str, list[Row]]:
+    """The rows of a local file, of a folder's file for `split`, or of a dataset on the hub.
+
+    Args:
+        source: a path, or a name on the hub such as `openai/gsm8k`.
+        split: which file of a folder (`train.jsonl`) or which split on the hub. A single file is read whole.
+        config: the configuration of a hub dataset, e.g. `main` for `openai/gsm8k`.
+
+    Returns:
+        The name to use in messages, and the rows.
+
+    Raises:
+        DataError: the source is not there, cannot be reached or is not what its suffix says.
+
+    Example:
+        >>> read_rows("/no/such/file.jsonl")
+        Traceback (most recent call last):
+        rlvr_math_reward.data.DataError: /no/such/file.jsonl: no such file or folder
+    """
+    path = Path(source).expanduser()
+    if path.is_dir():
+        path = _file_of_split(path, split)
+    if path.exists():
+        rows = _read_file(path)
+        return str(path), rows
+    if path.is_absolute() or source.startswith(".") or _suffix(path) in READERS:
+        raise DataError(f"{source}: no such file or folder")
+    return f"{source} ({split})", _read_hub(source, split, config)
+
+
+def _suffix(path: Path) -> str:
+    """The suffix that names the format: `.jsonl` for `train.jsonl` and for `train.jsonl.gz`."""
+    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+
+
+def _file_of_split(folder: Path, split: str) -> Path:
+    found = sorted(path.name for path in folder.iterdir())
+    for suffix in READERS:
+        for name in (split + suffix, split + suffix + ".gz"):
+            if name in found:
+                return folder / name
+    listed = ", ".join(found[:10]) or "nothing"
+    raise DataError(f"{folder}: no file {split}.jsonl, .json, .csv or .parquet; the folder holds {listed}")
+
+
+def _read_file(path: Path) -> list[Row]:
+    read = READERS.get(_suffix(path))
+    if read is None:
+        raise DataError(f"{path}: expected a file named {', '.join(READERS)} (.gz too), or a folder of such files")
+    try:
+        data = path.read_bytes()
+        if path.suffix == ".gz":
+            data = gzip.decompress(data)
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path}: cannot be read ({error})") from None
+    rows: list[Row] = []
+    for number, row in enumerate(read(data, str(path)), 1):
+        if not isinstance(row, dict):
+            raise DataError(f"{path}, row {number}: expected an object, found {type(row).__name__}")
+        rows.append(row)
+    return rows
+
+
+def _read_hub(name: str, split: str, config: str | None) -> list[Row]:
+    from datasets import load_dataset
+
+    try:
+        return list(load_dataset(name, config, split=split))
+    except (OSError, ValueError, RuntimeError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise DataError(f"{name}: no such file, and not read from the hub ({type(error).__name__}: {said})") from None
+
+
+# -- rows to problems ------------------------------------------------------------------------------------------------
+def load_problems(
+    source: str,
+    split: str = "train",
+    *,
+    config: str | None = None,
+    question_column: str | None = None,
+    gold_column: str | None = None,
+) -> list[Problem]:
+    """The problems of a dataset, without the rows that have no gold.
+
+    Args:
+        source, split, config: see `read_rows`.
+        question_column: the column of the question, or None for the first of `QUESTION_COLUMNS`.
+        gold_column: the column of the gold, or None for the first of `GOLD_COLUMNS`.
+
+    Raises:
+        DataError: as `read_rows`; also a missing column, a row without a question, or no row with a gold.
+    """
+    name, rows = read_rows(source, split, config)
+    if not rows:
+        raise DataError(f"{name}: no rows")
+    asked = _pick(name, rows[0], question_column, QUESTION_COLUMNS, "question")
+    told = _pick(name, rows[0], gold_column, GOLD_COLUMNS, "gold")
+    problems = []
+    for number, row in enumerate(rows, 1):
+        question, gold = row.get(asked), _gold(row.get(told))
+        if not question or not isinstance(question, str | list):
+            raise DataError(f"{name}, row {number}: no question in column {asked!r}; its columns: {_names(row)}")
+        if gold:
+            extras = {column: row[column] for column in KEPT_COLUMNS if column in row}
+            problems.append(Problem(question, gold, extras))
+    if not problems:
+        raise DataError(f"{name}: no row has a gold in column {told!r}")
+    return problems
+
+
+def _pick(name: str, row: Row, column: str | None, known: tuple[str, ...], what: str) -> str:
+    expected = (column,) if column else known
+    for candidate in expected:
+        if candidate in row:
+            return candidate
+    wanted = " or ".join(map(repr, expected))
+    raise DataError(f"{name}: no column for the {what}; columns found: {_names(row)}; expected {wanted}")
+
+
+def _names(row: Row) -> str:
+    return ", ".join(map(repr, row)) or "none"
+
+
+def _gold(value: object) -> str | list[str]:
+    """The gold as text (numbers keep their digits), or as a list of accepted ones; empty where there is none."""
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return [text for text in map(_gold, value) if isinstance(text, str) and text]
+    return str(value).strip()
+
+
+# -- prompts ---------------------------------------------------------------------------------------------------------
+PROMPT_STYLES: dict[str, str] = {
+    "question": "",
+    "boxed": "Reason step by step, and put the final answer within \\boxed{}.",
+    "think": "Reason between <think> and </think> first, then state the final answer between <answer> and </answer>.",
+}
+"""What is said after the question. `question` adds nothing; `think` suits a base model together with
+`think_format_reward`, since models that were trained to think open and close these tags by themselves."""
+Style: TypeAlias = Literal["question", "boxed", "think"]
+
+
+def to_prompt(question: str | Sequence[Message], style: str = "boxed", *, conversational: bool) -> Prompt:
+    """The question as GRPOTrainer takes it.
+
+    Args:
+        question: the text; messages are used as they are.
+        style: a key of `PROMPT_STYLES`.
+        conversational: whether the tokenizer has a chat template, which then wraps the messages.
+
+    Example:
+        >>> to_prompt("What is 3 + 4?", "question", conversational=True)
+        [{'role': 'user', 'content': 'What is 3 + 4?'}]
+        >>> to_prompt("What is 3 + 4?", "question", conversational=False)
+        'What is 3 + 4?\\n'
+    """
+    if not isinstance(question, str):
+        return list(question)
+    text = "\n\n".join(part for part in (question.strip(), PROMPT_STYLES[style]) if part)
+    return [{"role": "user", "content": text}] if conversational else text + "\n"
+
+
+def to_dataset(problems: Sequence[Problem], style: str = "boxed", *, conversational: bool) -> Dataset:
+    """A `datasets.Dataset` with the columns `prompt`, `solution` and those of `KEPT_COLUMNS` that the problems have."""
+    from datasets import Dataset
+
+    several = any(not isinstance(problem.gold, str) for problem in problems)
+    return Dataset.from_list([
+        {
+            "prompt": to_prompt(problem.question, style, conversational=conversational),
+            # Arrow columns hold one type: where one gold is a list, all are.
+            "solution": [problem.gold] if several and isinstance(problem.gold, str) else problem.gold,
+            **problem.extras,
+        }
+        for problem in problems
+    ])  # fmt: skip
