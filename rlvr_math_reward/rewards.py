@@ -332,8 +332,7 @@ _table_owners: WeakKeyDictionary[object, str] = WeakKeyDictionary()
 def _column_prefix(log_extra: LogExtra, name: str) -> str:
     """Empty for the first reward that logs to a trainer, `<name>/` for others.
 
-    TRL appends what two reward functions log under one column; its table then has columns of two lengths, and
-    building it ends the training.
+    TRL appends what two reward functions log under one column, and its table then shows whichever came last.
     """
     trainer = getattr(log_extra, "__self__", log_extra)
     try:

@@ -21,6 +21,7 @@ from trl.rewards import get_soft_overlong_punishment, think_format_reward
 
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.rewards import (
+    AsyncMathReward,
     MathReward,
     Scores,
     accuracy_reward,
@@ -105,18 +106,16 @@ def test_rewards_train(kind: str, chosen: str, model: str, sums: Dataset, tmp_pa
     names = [reward.__name__ for reward in rewards]
     for step in steps:
         assert {f"rewards/{name}/mean" for name in names} <= set(step)
-    for reward in rewards:
-        if isinstance(reward, MathReward) or reward is async_accuracy_reward:
-            assert all({f"{reward.__name__}/{metric}" for metric in METRICS} <= set(step) for step in steps)
-            check_columns(table, reward)
+    graded = [reward for reward in rewards if isinstance(reward, MathReward | AsyncMathReward)]
+    for reward in graded:
+        assert all({f"{reward.__name__}/{metric}" for metric in METRICS} <= set(step) for step in steps)
+        check_columns(table, reward, "" if reward is graded[0] else f"{reward.__name__}/")
     weighted = sum(table[name] * weight for name, weight in zip(names, weights, strict=True))
     assert steps[-1]["reward"] == pytest.approx(weighted[table["step"] == 2].mean(), abs=1e-5)
 
 
-def check_columns(table: pd.DataFrame, reward: Any) -> None:
+def check_columns(table: pd.DataFrame, reward: Any, prefix: str = "") -> None:
     """The columns of one reward are there, and they say what the reward was paid for."""
-    prefixed = f"{reward.__name__}/outcome" in table.columns
-    prefix = f"{reward.__name__}/" if prefixed else ""
     assert {prefix + column for column in COLUMNS} <= set(table.columns)
     correct = table[prefix + "outcome"] == "correct"
     assert (table[reward.__name__] == 1.0).equals(correct)
