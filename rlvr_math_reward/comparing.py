@@ -23,6 +23,10 @@ _NO_VALUES = (Sequence, SetBuilder, Relation, Words)
 
 
 
+_SAME_NUMBER = Match(True, "exact", "both are the same number")
+_OTHER_NUMBER = Match(False, "exact", "different numbers")
+
+
 @dataclass(frozen=True, slots=True)
 class Ladder:
     """Compares under one policy; see `kinds.answer.Comparer`."""
@@ -39,6 +43,11 @@ class Ladder:
 
     def scalar(self, gold: Tree, prediction: Tree) -> Match:
         """Climbs the ladder for two values."""
+        if type(gold) is Number and type(prediction) is Number:
+            if gold.value == prediction.value:
+                return _SAME_NUMBER
+            if self.policy.rel_tol is None:
+                return _OTHER_NUMBER
         infinite = _infinity(gold), _infinity(prediction)
         if any(infinite):
             return Match(infinite[0] == infinite[1], "exact", "infinity is only itself")

@@ -9,13 +9,14 @@ sums, and special functions other than as opaque names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, comb, factorial, floor, gcd, lcm, lgamma
 
 from rlvr_math_reward import closed_forms
 from rlvr_math_reward.algebra import (
-    MAX_BITS, ONE, UNIT, Form, Monomial, NotExact, Poly, TooLarge, Undefined, add, atom, constant, divide, freeze, multiply,
+    MAX_BITS, ONE, UNIT, Form, Frozen, Monomial, NotExact, Poly, TooLarge, Undefined, add, atom, constant, divide, freeze, multiply,
     multiply_polys, negate, power, rational, scale_poly, subtract,
 )  # fmt: skip
 from rlvr_math_reward.separation import is_algebraic, is_zero
@@ -502,7 +503,23 @@ def _tangent_hyperbolic(x: Form) -> Form:
 def _inverse(name: str, function: Callable[[Form], Form]) -> Callable[[Form], Form]:
     """An inverse trigonometric function: a multiple of pi where the value is a known one."""
 
+    @lru_cache(maxsize=1)
+    def known() -> dict[tuple[Frozen, Frozen], Form]:
+        """The rational values at these angles, and others that come out in the form they are compared in."""
+        table = {}
+        for angle in closed_forms.principal_angles(name):
+            candidate = multiply(constant(angle), atom(("pi",)))
+            with suppress(Undefined):
+                value = function(candidate)
+                table[freeze(value.top), freeze(value.bottom)] = candidate
+        return table
+
     def apply(form: Form) -> Form:
+        key = freeze(form.top), freeze(form.bottom)
+        if key in known():
+            return known()[key]
+        if rational(form) is not None:
+            return atom(("call", name, *key))
         for angle in closed_forms.principal_angles(name):
             candidate = multiply(constant(angle), atom(("pi",)))
             try:
@@ -510,7 +527,7 @@ def _inverse(name: str, function: Callable[[Form], Form]) -> Callable[[Form], Fo
                     return candidate
             except Undefined:
                 continue
-        return atom(("call", name, freeze(form.top), freeze(form.bottom)))
+        return atom(("call", name, *key))
 
     return apply
 

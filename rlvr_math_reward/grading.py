@@ -111,9 +111,10 @@ def grade(completion: str, gold: GoldSource, *, prompt: str | None = None, polic
         >>> verdict.outcome, verdict.kind, verdict.reason
         (<Outcome.CORRECT: 'correct'>, 'scalar', 'equal by exact arithmetic')
     """
-    golds = sources(gold)
     found = extract(completion, policy.fallback) if isinstance(completion, str) else None
-    verdicts = [_grade_one(found, source, prompt, policy) for source in golds]
+    if type(gold) is str:
+        return _grade_one(found, gold, prompt, policy)
+    verdicts = [_grade_one(found, source, prompt, policy) for source in sources(gold)]
     return min(verdicts, key=lambda verdict: _PREFERENCE.index(verdict.outcome))
 
 
@@ -184,7 +185,7 @@ def _judge(prediction: str, source: str, policy: Policy) -> Verdict:
         return _bad_gold(gold)
     try:
         return _compared(prediction, gold, policy)
-    except (Exception, RecursionError) as error:  # noqa: BLE001 - a trainer must not stop for one completion
+    except Exception as error:  # noqa: BLE001 - a trainer must not stop for one completion
         reason = f"grading failed: {type(error).__name__}: {error}"[:300]
         return Verdict(Outcome.UNDECIDED, 0.0, gold.answer.text, prediction, gold.kind, None, "none", reason, gold.canonical)
 

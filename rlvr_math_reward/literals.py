@@ -8,7 +8,7 @@ from rlvr_math_reward.policy import MAX_DIGITS
 from rlvr_math_reward.tokenizer import ParseError, Token
 from rlvr_math_reward.tree import Number
 
-__all__ = ["number_literal", "repeating_decimal"]
+__all__ = ["number_literal", "plain_number", "repeating_decimal"]
 
 _SEPARATORS = str.maketrans("", "", ",{}\\! ")
 MIN_REPEATS = 2
@@ -36,6 +36,14 @@ def number_literal(token: Token) -> Number:
     if power:
         value = value * 10**power if power > 0 else value / 10**-power
     return Number(value, bool(point and fraction), grouped)
+
+
+def plain_number(text: str) -> Number:
+    """The number of `[-]digits[.digits]`, of few digits."""
+    whole, point, fraction = text.partition(".")
+    if not point:
+        return Number(Fraction(int(whole)))
+    return Number(Fraction(int(whole + fraction), 10 ** len(fraction)), True)
 
 
 def _small_int(digits: str, token: Token) -> int:

@@ -7,10 +7,11 @@ to its end is refused, so no part of it is ever read for the whole.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from rlvr_math_reward import wording
-from rlvr_math_reward.literals import number_literal, repeating_decimal
+from rlvr_math_reward.literals import number_literal, plain_number, repeating_decimal
 from rlvr_math_reward.policy import MAX_DEPTH, MAX_ITEMS, MAX_MATRIX_ENTRIES
 from rlvr_math_reward.tokenizer import ParseError, Token, tokenize
 from rlvr_math_reward.tree import (
@@ -34,6 +35,7 @@ FUNCTION_LETTERS = frozenset("fghFGHPQ")
 """Letters that name a function when brackets follow and a relation comes after: `f(x) = 2x`, but `x(x+1)`."""
 SHAPES = frozenset(("angle", "triangle", "segment"))
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit", "Celsius": "celsius", "Fahrenheit": "fahrenheit"}
+_PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 MINUS_ONE = Number(Fraction(-1))
 
 
@@ -52,6 +54,8 @@ def parse(text: str, *, unit_letters: bool = False) -> Tree:
         >>> render(parse(r"\\frac{1}{2}x^2"))
         '(1)/(2)*x**2'
     """
+    if _PLAIN_NUMBER.fullmatch(text):  # most answers of GSM8K, at a tenth of the time
+        return plain_number(text)
     tokens = tokenize(text)
     if not tokens:
         raise ParseError("there is no answer in it", (0, len(text)))

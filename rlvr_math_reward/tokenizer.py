@@ -243,7 +243,7 @@ class _Scanner:
         last = self.tokens[-1]
         if word == "in":
             return last.kind in ("letter", "name")
-        return last.text in _CLOSING or last.kind == "name"
+        return last.text in _CLOSING or last.text == "}" or last.kind == "name"
 
     def _command(self, value: str, start: int, end: int) -> None:
         if value in TEXT_FONTS:

@@ -226,6 +226,8 @@ def _position(tree: Tree) -> float:
         return float("inf") if tree == _INFINITY else float("-inf")
     if symbols(tree):
         raise NotASet
+    if type(tree) is Number:
+        return float(tree.value)
     value = numeric_value(tree)
     if value is None or value.imag:
         raise NotASet

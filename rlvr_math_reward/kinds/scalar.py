@@ -26,6 +26,8 @@ def claims(gold: Answer) -> bool:
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
+    if type(gold.tree) is Number and type(prediction.tree) is Number:
+        return compare.scalar(gold.tree, prediction.tree)
     golds, predictions = values(gold.tree, compare), values(prediction.tree, compare)
     match predictions:
         case [Apply("percent", (written,))] if compare.policy.percent == "either":
