@@ -8,12 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rlvr_math_reward import exact, kinds, numeric, symbolic
-from rlvr_math_reward.algebra import TooLarge, Undefined
+from rlvr_math_reward.algebra import NotExact, TooLarge, Undefined, rational
 from rlvr_math_reward.kinds.answer import Answer, Match, no
 from rlvr_math_reward.kinds.quantity import match_values
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.tree import (
-    Apply, Constant, Number, Product, Quantity, Relation, Sequence, SetBuilder, Tree, Words, children, render,
+    Apply,
+    Constant,
+    Number,
+    Product,
+    Quantity,
+    Relation,
+    Sequence,
+    SetBuilder,
+    Tree,
+    Words,
+    children,
+    render,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 
@@ -101,8 +112,8 @@ def _inexact(tree: Tree) -> bool:
 
 def _is_integer(tree: Tree) -> bool:
     try:
-        value = exact.rational(exact.exact(tree))
-    except exact.NotExact:
+        value = rational(exact.exact(tree))
+    except NotExact:
         return False
     return value is not None and value.denominator == 1
 

@@ -22,12 +22,12 @@ _UNIT = (
 )
 _MEASURE = re.compile(rf"\s*(?:(?:hundred|thousand|million|billion|trillion|dozen)\b)?\s*(?:%|°|\\%|{_UNIT})?")
 _FUNCTION = r"(?:sqrt|pi|sin|cos|tan|sec|csc|cot|log|ln|exp|arcsin|arccos|arctan|frac|infty|infinity)(?![A-Za-z])"
-_WORD = re.compile(rf"(?<![\\A-Za-z{{])(?!{_FUNCTION}|(?:and|or)\b)[^\W\d_]{{2,}}")
+_WORD = re.compile(rf"(?<![\\A-Za-z{{])(?!{_FUNCTION}|(?:and|or|to)\b)[^\W\d_]{{2,}}")
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<word>(?!{_FUNCTION}|[aA]nd\b|[oO]r\b)[A-Za-z\u00c0-\u024f]{{2,}}(?:['’_]\w+)*)"
+    rf"\s*(?:(?P<word>(?!{_FUNCTION}|[aA]nd\b|[oO]r\b|to\b)[A-Za-z\u00c0-\u024f]{{2,}}(?:['’_]\w+)*)"
     r"|(?P<number>(?:\\?[$€£]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:\s+\d+\s?/\s?\d+)?)(?:\.\d+)?%?|(?:\\?[$€£])?\.\d+%?)"
     r"|(?P<end>[.?!:]+(?=[*_)\"'\s]|$)|[?\"“”&@#])"
-    r"|(?P<list>[,;]|and\b|or\b|And\b|Or\b)"
+    r"|(?P<list>[,;]|and\b|or\b|And\b|Or\b|to\b)"
     r"|(?P<math>\\\((?:[^\\]|\\[^()])*\\\)|\\\[(?:[^\\]|\\[^\[\]])*\\\]|\$\$[^$]+\$\$"
     r"|\$(?![\s$])(?:[^$\\]|\\.)*(?<![\s\\])\$(?!\d))"
     rf"|(?P<tex>\\(?:text|mathrm|mathbf|textbf|operatorname)\s*\{{[^{{}}]*\}}|\\[A-Za-z]+|\\.|{_FUNCTION})"
@@ -39,7 +39,20 @@ _OPERATORS = frozenset("=<>+*/^≤≥≈≠−-±×·÷√(")
 _UNSURE = frozenset(
     ("could", "might", "may", "maybe", "perhaps", "possibly", "either", "not", "cannot", "unknown", "neither", "never")
 )
-_BEFORE = frozenset(("not", "than", "or", "except", "without", "never", "least", "most", "no"))
+_BEFORE = frozenset(
+    ("not", "than", "or", "except", "without", "never", "least", "most", "no", "almost", "nearly", "over", "under", "above",
+     "below", "around", "roughly")
+)  # fmt: skip
+
+
+_DENIED = re.compile(r"[*_)\s]*(?:or\b|(?:is|are|was)(?:\s+not|n't|n’t|\s+wrong|\s+incorrect)\b)")
+_CHOICE = re.compile(r"\([A-H]\)\s*\S")
+_NOTHING = re.compile(
+    r"(?:so,?\s+|therefore,?\s+|thus,?\s+|hence,?\s+)?(?:there\s+(?:is|are)\s+)?"
+    r"(no\s+(?:real\s+|integer\s+)?solutions?|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined)"
+    r"(?:\s+exists?)?[.!]*",
+    re.IGNORECASE,
+)
 
 
 class _Token(NamedTuple):
@@ -54,6 +67,10 @@ def whole(line: str) -> str:
     if not words:
         return "" if line.endswith("?") else clean(line)
     if len(words) == 1 and len(line) <= words[0].end() + 2 and words[0].start() <= 2:
+        return clean(line)
+    if nothing := _NOTHING.fullmatch(line):
+        return nothing[1]
+    if _CHOICE.match(line):
         return clean(line)
     number = _TOKEN.match(line)
     if number and number.lastgroup in ("number", "math"):
@@ -93,6 +110,8 @@ def only_value(sentence: str) -> str | None:
     left, right = _extent(sentence, tokens, anchors[-1])
     if left > anchors[0] or (left and sentence[tokens[left - 1].start] == "="):
         return None
+    if left and sentence[tokens[left - 1].start : tokens[left - 1].end].lower() in _BEFORE:
+        return None
     return _text(sentence, tokens, left, right)
 
 
@@ -110,7 +129,8 @@ def _value(sentence: str) -> str | None:
     words = [sentence[t.start : t.end].lower() for t in tokens[:left] if t.kind in ("word", "list")]
     if words and (words[-1] in _BEFORE or any(w in _UNSURE or w.endswith(("n't", "n’t")) for w in words)):
         return ""
-    if "?" in sentence[tokens[right].end :]:
+    rest = sentence[tokens[right].end :]
+    if "?" in rest or _DENIED.match(rest):
         return ""
     return _text(sentence, tokens, left, right)
 
@@ -143,7 +163,7 @@ def _joined(sentence: str, one: _Token, two: _Token) -> bool:
     """Whether two neighbours belong to one formula."""
     kinds = one.kind, two.kind
     if "word" in kinds or "end" in kinds:
-        return False
+        return one.end == two.start and "number" in kinds and "end" not in kinds  # "12th", "10cm", "Q4"
     if "letter" not in kinds:
         return True
     if one.end == two.start:

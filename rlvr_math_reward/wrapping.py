@@ -1,15 +1,27 @@
-"""What stands around an answer and is no part of it: space, Markdown, math delimiters, a display environment.
+"""What the extraction rules share: what a rule finds, and how an answer is freed of what is no part of it.
 
-The inside of an answer is left as it was written; reading it is for the parser.
+Taken off are space, Markdown, math delimiters, a display environment and a final period. The inside of an answer is
+left as it was written; reading it is for the parser.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS
 
-__all__ = ["DISPLAYS", "NAME", "clean", "plain"]
+__all__ = ["BROKEN", "DISPLAYS", "MAX_GAP", "MAX_WINDOW", "NAME", "Found", "clean", "plain"]
+
+Found: TypeAlias = tuple[str, int, int]
+"""The answer's text, and the start and end of where it stands. An empty text: the mark is there, an answer is not."""
+
+BROKEN: Found = ("", 0, 0)
+
+MAX_GAP = 80
+"""Characters between two boxes that may still be read as one list: `$ \\quad\\text{ or }\\quad x_2 = $` has 36."""
+MAX_WINDOW = 2 * MAX_ANSWER_CHARS
+"""Characters in which the braces of one box, and the answer that no rule marks, are looked for."""
 
 _MAX_WRAPPERS = 8
 """Layers of `**`, `$`, `\\[` ... that are taken off one answer."""
@@ -23,9 +35,10 @@ NAME = r"(?:\\?[A-Za-z]{1,10}(?:_(?:\w|\{\w{1,8}\}))?'?(?:\(\w\))?)"
 _SIMPLE = re.compile(r"-?(?:\d+(?:[./,]\d+)?|[A-Za-z])")
 _NOTE = re.compile(r"<<[^<>]*>>|<\|[^<>|]*\|>|</?s>|</?answer>")
 _BOLD = re.compile(r"(?<![\w)\]}])(?:\*\*|__)|(?:\*\*|__)(?![\w(\[{\\])")
-_EMOJI_CHARS = "[\u2600-\u27bf\u2b50\ufe0f\U0001f300-\U0001faff\\s]+"
-_EMOJI = re.compile(rf"^{_EMOJI_CHARS}|{_EMOJI_CHARS}$")
-_TAIL = re.compile(r"(?:\\[,;:! \\]|\s|~)+$")
+_SPACING = ("\\,", "\\;", "\\!", "\\:", "\\ ", "\\\\")
+_EMOJI = " \t\r\n" + "".join(
+    map(chr, (*range(0x2600, 0x27C0), *range(0x1F300, 0x1FB00), 0x2B50, 0xFE0F, 0x200D))
+)  # fmt: skip
 _ROWS = re.compile(r"\\begin\{(align|aligned|gather|gathered|split|equation|eqnarray)(\*?)\}(.*)\\end\{\1\2\}", re.DOTALL)
 _ALIGN = re.compile(r"(?<!\\)&|\\(?:nonumber|notag)")
 _BARE = re.compile(rf"\s*{NAME}\s*")
@@ -52,12 +65,12 @@ def clean(text: str) -> str:
     for _ in range(_MAX_WRAPPERS):
         before = text
         text = text.strip(" \t\r\n*`~")
-        if text.endswith((".", ",", ";")) and not text.endswith(("..", ".m.", "\\,", "\\;")):
+        if text.endswith((".", ",", ";")) and not text.endswith(("..", ".m.", *_SPACING)):
             text = text[:-1]
         if not text.isascii():
-            text = _EMOJI.sub("", text)
-        if text.endswith(("\\", "\\,", "\\;", "\\!", "\\:")):
-            text = _TAIL.sub("", text)
+            text = text.strip(_EMOJI)
+        while text.endswith(_SPACING):
+            text = text[:-2].rstrip(" ~")
         if text.startswith(("$", "\\")) or text.endswith(("$", "\\)", "\\]")):
             for opener, closer in _DELIMITERS:
                 text = _unwrap(text, opener, closer)

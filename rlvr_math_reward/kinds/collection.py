@@ -14,7 +14,18 @@ from rlvr_math_reward.kinds import families, interval
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, name_of, no
 from rlvr_math_reward.policy import MAX_SIGNS
 from rlvr_math_reward.tree import (
-    Apply, Constant, Matrix, Number, Product, Quotient, Relation, Sequence, Sum, Tree, children, render,
+    Apply,
+    Constant,
+    Matrix,
+    Number,
+    Product,
+    Quotient,
+    Relation,
+    Sequence,
+    Sum,
+    Tree,
+    children,
+    render,
 )  # fmt: skip
 
 __all__ = ["claims", "expanded", "match"]

@@ -6,7 +6,7 @@ Only a gold that declares its parameter has one; `2k + 1` alone is an expression
 from __future__ import annotations
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no
-from rlvr_math_reward.tree import Constant, Relation, Sequence, Symbol, Tree, render, renamed
+from rlvr_math_reward.tree import Constant, Relation, Sequence, Symbol, Tree, renamed, render
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["match"]

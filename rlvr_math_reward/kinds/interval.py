@@ -16,7 +16,18 @@ from rlvr_math_reward.exact import exact
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, is_name, no, yes
 from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
-    Apply, Constant, Number, Product, Quantity, Quotient, Relation, Sequence, SetBuilder, Sum, Tree, render,
+    Apply,
+    Constant,
+    Number,
+    Product,
+    Quantity,
+    Quotient,
+    Relation,
+    Sequence,
+    SetBuilder,
+    Sum,
+    Tree,
+    render,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlvr_math_reward.algebra import Monomial, NotExact, Poly, constant, subtract
-from rlvr_math_reward.exact import compare_forms, exact, substituted
+from rlvr_math_reward.equality import compare_forms
+from rlvr_math_reward.exact import exact, substituted
 from rlvr_math_reward.kinds import scalar
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, no, yes
 from rlvr_math_reward.kinds.collection import expanded

@@ -5,8 +5,22 @@ from __future__ import annotations
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, is_name, no
 from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
-    Apply, Based, Constant, Matrix, Number, Quantity, Quotient, Ratio, Relation, Sequence, SetBuilder, Sum, Tree, Words,
-    children, render,
+    Apply,
+    Based,
+    Constant,
+    Matrix,
+    Number,
+    Quantity,
+    Quotient,
+    Ratio,
+    Relation,
+    Sequence,
+    SetBuilder,
+    Sum,
+    Tree,
+    Words,
+    children,
+    render,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 

@@ -1,0 +1,369 @@
+"""The tightest level of the grammar: numbers, letters, brackets, functions and LaTeX commands."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rlvr_math_reward import wording
+from rlvr_math_reward.building import NUMBER_SETS, bracketed, called, index_of, named, negate
+from rlvr_math_reward.cursor import Cursor
+from rlvr_math_reward.literals import number_literal, repeating_decimal
+from rlvr_math_reward.policy import MAX_MATRIX_ENTRIES
+from rlvr_math_reward.tokenizer import ParseError, Token
+from rlvr_math_reward.tree import (
+    Apply,
+    Based,
+    BigOperator,
+    Constant,
+    Matrix,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sequence,
+    SetBuilder,
+    Symbol,
+    Tree,
+)  # fmt: skip
+
+__all__ = ["Atoms"]
+
+CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "{{": ("}}",), "<<": (">>",), "{": ("}",)}
+INVERSES = {name: "arc" + name for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")}
+SYNONYMS = {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+    "Re": "re", "Im": "im", "sign": "sgn", "lg": "log",
+}  # fmt: skip
+SHAPES = frozenset(("angle", "triangle", "segment"))
+MINUS_ONE = Number(Fraction(-1))
+
+
+class Atoms(Cursor):
+    """Reads one atom. What may stand inside an atom is read by the levels above, which `parser` adds."""
+
+    def _answer(self) -> Tree:
+        raise NotImplementedError
+
+    def _statement(self) -> Tree:
+        raise NotImplementedError
+
+    def _sum(self) -> Tree:
+        raise NotImplementedError
+
+    def _product(self) -> Tree:
+        raise NotImplementedError
+
+    def _signed_once(self) -> Tree:
+        raise NotImplementedError
+
+    def _power(self) -> Tree:
+        raise NotImplementedError
+
+    def _starts_factor(self, previous: Tree) -> bool:
+        raise NotImplementedError
+
+    def _script_argument(self) -> Tree:
+        """A braced group, or one atom; `x^2y` raises to 2 alone."""
+        return self._group("{") if self.is_at("{") else self._atom()
+
+    def _atom(self) -> Tree:
+        token = self.token
+        match token.kind:
+            case "number":
+                return self._number()
+            case "letter":
+                self.at += 1
+                return self._subscripted(token.text)
+            case "name":
+                self.at += 1
+                return self._subscripted(token.text)
+            case "run" | "word":
+                return self._run()
+            case "function":
+                return self._function()
+            case "command":
+                return self._command()
+            case "operator":
+                return self._operator_atom()
+        raise self.error("something is missing")
+
+    def _operator_atom(self) -> Tree:
+        text = self.token.text
+        if text in CLOSERS:
+            return self._group(text)
+        if text == "|":
+            return self._bars()
+        if text in ("lfloor", "lceil"):
+            self.at += 1
+            inner = self._sum()
+            self.expect("rfloor" if text == "lfloor" else "rceil")
+            return Apply("floor" if text == "lfloor" else "ceil", (inner,))
+        if text == "...":
+            self.at += 1
+            return Constant("...")
+        raise self.error("something is missing")
+
+    def _number(self) -> Tree:
+        token = self.token
+        self.at += 1
+        if self.is_at("_"):
+            return self._based(token.text)
+        after = self.token
+        if not after.spaced and after.kind == "letter" and self.tokens[self.at + 1].text == "_" and after.text.isupper():
+            start = self.at
+            self.at += 1
+            try:
+                return self._based(token.text + after.text)
+            except ParseError:
+                self.at = start
+        repeating = repeating_decimal(token, self.tokens, self.at)
+        if repeating is not None:
+            value, count = repeating
+            self.at += count
+            return Number(value)
+        return number_literal(token)
+
+    def _based(self, digits: str) -> Tree:
+        self.expect("_")
+        base = self._script_argument()
+        match base:
+            case Number(value, False, _) if value.denominator == 1 and 2 <= value <= 36:
+                if all(d == "." or int(d, 36) < value for d in digits):
+                    return Based(digits, int(value))
+        raise self.error("not a numeral in that base")
+
+    def _subscripted(self, name: str) -> Tree:
+        if self.is_at("_"):
+            self.at += 1
+            start = self.at
+            self._script_argument()
+            index = "".join(token.text for token in self.tokens[start : self.at] if token.text not in "{}")
+            return Symbol(f"{name}_{index}")
+        return named(name)
+
+    def _run(self) -> Tree:
+        token = self.token
+        if len(token.text) == 1:
+            self.at += 1
+            return self._based(token.text) if self.is_at("_") and token.text.isdigit() else self._subscripted(token.text)
+        if token.text in SHAPES and self.tokens[self.at + 1].kind in ("run", "word", "letter"):
+            self.at += 2
+            return Symbol(f"{token.text} {self.tokens[self.at - 1].text}")
+        value, count = wording.number_words(self.tokens, self.at)
+        if count:
+            self.at += count
+            return Number(Fraction(value))
+        if token.kind == "word" and self.tokens[self.at + 1].text == "_" and token.text.isalnum() and token.text.isupper():
+            self.at += 1
+            return self._based(token.text)
+        if token.kind == "word" or not wording.splits_into_letters(self.tokens, self.at):
+            raise self.error("a word where a value should stand")
+        letters = [Token("letter", letter, token.start, token.end, False) for letter in token.text]
+        self.tokens[self.at : self.at + 1] = letters  # a power or an index then binds to the last letter alone
+        return self._atom()
+
+    def _group(self, opening: str) -> Tree:
+        self.enter()
+        self.at += 1
+        saved = self.bars, self.colon_splits, self.differential
+        self.bars, self.colon_splits, self.differential = int(opening == "{{"), opening != "{{", False
+        if opening == "{{" and self.take("}}"):
+            tree: Tree = Constant("empty")
+        else:
+            inner = self._answer()
+            if opening == "{{" and (self.take("mid", "|") or self.take(":")):
+                inner = SetBuilder(inner, self._answer())
+            closing = self.expect(*CLOSERS[opening])
+            tree = bracketed(opening, inner, closing)
+        self.bars, self.colon_splits, self.differential = saved
+        self.depth -= 1
+        return tree
+
+    def _bars(self) -> Tree:
+        self.enter()
+        self.at += 1
+        saved, self.bars = self.bars, 1
+        inner = self._sum()
+        self.expect("|")
+        self.bars = saved
+        self.depth -= 1
+        return Apply("det", (inner,)) if isinstance(inner, Matrix) else Apply("abs", (inner,))
+
+    # -- functions and commands ----------------------------------------------------------------------------------------
+    def _function(self) -> Tree:
+        written = self.token.text
+        name = SYNONYMS.get(written, written)
+        self.at += 1
+        base = exponent = None
+        while self.is_at("^", "_"):
+            if self.expect("^", "_") == "_":
+                base = self._script_argument()
+            else:
+                exponent = self._script_argument()
+        args = self._function_arguments()
+        if exponent == MINUS_ONE and name in INVERSES:
+            name, exponent = INVERSES[name], None
+        call = called(name, args, base)
+        return call if exponent is None else Power(call, exponent)
+
+    def _function_arguments(self) -> tuple[Tree, ...]:
+        if self.is_at("(", "{", "{{", "["):
+            inner = self._group(self.token.text)
+            if isinstance(inner, Sequence):
+                return inner.items
+            return (inner,)
+        self.enter()
+        negative = self.take("-")
+        factors = [self._power()]
+        while self.token.kind != "function" and self._starts_factor(factors[-1]) and not self.is_at("("):
+            factors.append(self._power())
+        self.depth -= 1
+        value = factors[0] if len(factors) == 1 else Product(tuple(factors))
+        return (negate(value) if negative else value,)
+
+    def _argument(self, *, first: bool = True) -> Tree:
+        """The argument of a command: a group, one digit of a number, or one atom."""
+        if self.is_at("{"):
+            return self._group("{")
+        token = self.token
+        if token.kind == "number" and token.text.isdigit() and len(token.text) > 1:
+            if not first:  # `\\frac123` is 1/23; one digit, then all that is left
+                self.at += 1
+                return Number(Fraction(int(token.text)))
+            self.tokens[self.at] = Token("number", token.text[1:], token.start + 1, token.end, False)
+            return Number(Fraction(int(token.text[0])))
+        return self._atom()
+
+    def _command(self) -> Tree:
+        name = self.token.text
+        self.enter()
+        self.at += 1
+        tree = self._command_body(name)
+        self.depth -= 1
+        return tree
+
+    def _command_body(self, name: str) -> Tree:
+        match name:
+            case "frac" | "dfrac" | "tfrac" | "cfrac" | "nicefrac" | "sfrac":
+                return Quotient(self._argument(), self._argument(first=False))
+            case "binom" | "dbinom" | "tbinom":
+                return Apply("binomial", (self._argument(), self._argument()))
+            case "sqrt":
+                return self._root()
+            case "overline" | "bar" | "widebar":
+                return self._overline()
+            case "mathbb":
+                letter = self._raw_group()
+                return Constant(letter) if letter in NUMBER_SETS.values() else named(letter)
+            case "operatorname":
+                return self._operator_name()
+            case "begin":
+                return self._environment()
+            case "sum" | "prod" | "int" | "lim":
+                return self._big_operator(name)
+            case "angle" | "triangle" | "overrightarrow":
+                return Symbol(f"{name} {self._raw_group()}")
+        raise self.error(f"\\{name} has no meaning here")
+
+    def _root(self) -> Tree:
+        index: Tree | None = None
+        if self.is_at("["):
+            self.at += 1
+            index = self._sum()
+            self.expect("]")
+        inner = self._argument()
+        return Apply("sqrt", (inner,)) if index is None else Apply("root", (inner, index))
+
+    def _overline(self) -> Tree:
+        inner = self._argument()
+        segment = isinstance(inner, Product) and all(isinstance(f, Symbol) and f.name.isupper() for f in inner.factors)
+        return Symbol("segment " + "".join(f.name for f in inner.factors)) if segment else Apply("conjugate", (inner,))  # type: ignore[union-attr]
+
+    def _raw_group(self) -> str:
+        """The letters of a braced group or of the next token, as they stand."""
+        if not self.take("{"):
+            self.at += 1
+            return self.tokens[self.at - 1].text
+        start = self.at
+        while not self.is_at("}"):
+            if self.token.kind not in ("letter", "run", "word", "name", "function"):
+                raise self.error("expected letters")
+            self.at += 1
+        self.at += 1
+        return "".join(token.text for token in self.tokens[start : self.at - 1])
+
+    def _operator_name(self) -> Tree:
+        start, name = self.at, self._raw_group()
+        self.at -= 1
+        self.tokens[self.at] = self.tokens[start]._replace(kind="function", text=name, end=self.token.end)
+        return self._function()
+
+    def _environment(self) -> Tree:
+        name = self._raw_group().rstrip("*")
+        if name == "array" and self.is_at("{"):
+            while not self.take("}"):
+                self.at += 1
+                if self.token.kind == "end":
+                    raise self.error("an open array")
+        if name not in ("pmatrix", "bmatrix", "Bmatrix", "vmatrix", "matrix", "smallmatrix", "array"):
+            raise self.error(f"no answer is read from {name}")
+        rows = self._rows()
+        if self._raw_group().rstrip("*") != name:
+            raise self.error("environments that cross")
+        if any(len(row) != len(rows[0]) for row in rows):
+            raise self.error("rows of different lengths")
+        matrix = Matrix(tuple(rows))
+        return Apply("det", (matrix,)) if name == "vmatrix" else matrix
+
+    def _rows(self) -> list[tuple[Tree, ...]]:
+        rows: list[tuple[Tree, ...]] = []
+        row: list[Tree] = []
+        while not (self.token.kind == "command" and self.token.text == "end"):
+            row.append(self._sum())
+            if len(row) + sum(map(len, rows)) > MAX_MATRIX_ENTRIES:
+                raise self.error(f"more than {MAX_MATRIX_ENTRIES} entries")
+            if self.take("&"):
+                continue
+            rows.append(tuple(row))
+            row = []
+            if not self.take("newline"):
+                break
+        if not (self.token.kind == "command" and self.token.text == "end") or row or not rows:
+            raise self.error("a matrix that does not end")
+        self.at += 1
+        return rows
+
+    def _big_operator(self, name: str) -> Tree:
+        lower = upper = None
+        while self.is_at("^", "_"):
+            script = self.expect("^", "_")
+            bound = self._scripted_bound()
+            lower, upper = (bound, upper) if script == "_" else (lower, bound)
+        variable, lower = index_of(name, lower)
+        if name != "int":
+            return BigOperator(name, variable, lower, upper, self._product())
+        saved, self.differential = self.differential, True
+        body = self._sum()
+        self.differential = saved
+        return BigOperator(name, self._differential_variable(), lower, upper, body)
+
+    def _scripted_bound(self) -> Tree:
+        if not self.is_at("{"):
+            return self._signed_once() if self.is_at("-", "+") else self._atom()
+        self.enter()
+        self.at += 1
+        bound = self._statement()
+        self.expect("}")
+        self.depth -= 1
+        return bound
+
+    def _differential_variable(self) -> str:
+        token = self.token
+        self.at += 1
+        if token.kind == "run" and len(token.text) == 2 and token.text[0] == "d":
+            return token.text[1]
+        if token.kind == "letter" and token.text == "d" and self.token.kind in ("letter", "name"):
+            self.at += 1
+            return self.tokens[self.at - 1].text
+        self.at -= 1
+        raise self.error("an integral without its differential")

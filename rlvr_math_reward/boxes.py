@@ -1,0 +1,201 @@
+"""The answer in `\\boxed{...}` or `\\fbox{...}`: the last box, with those that only connectives part from it.
+
+The outermost box counts when boxes are nested. A last box that is empty or never closes is no answer, even where an
+earlier one closed. What stands before or after the boxes is not read, but for a minus sign right before one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import TypeAlias
+
+from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
+from rlvr_math_reward.wrapping import BROKEN, MAX_GAP, MAX_WINDOW, NAME, Found, clean
+
+__all__ = ["CONNECTIVE", "boxed"]
+
+Box: TypeAlias = tuple[int, int, int]
+"""A box: where its command stands, where its content starts and ends."""
+
+_OPEN = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
+_BOXES = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+CONNECTIVE = re.compile(
+    r"(?:\s+|[,;:.&$*`{}\[\]()|/~#>•✅-]|\\[,;:!\\()\[\] >]"
+    r"|\\(?:quad|qquad|text|textbf|textit|mathrm|mathbf|displaystyle|hspace|vspace|hfill|newline|par|lor|vee|land|wedge)"
+    r"(?![A-Za-z])"
+    r"|\\(?:begin|end|color|textcolor|hspace|vspace)\*?\{\w+\*?\}|\\(?:textcolor|color)(?![A-Za-z])"
+    r"|(?:and|or|also|either|else|maybe|perhaps|possibly|probably|alternatively|otherwise|versus|vs)\b"
+    r"|(?:part|case|option|root|solution|answer)?\s*\(?[A-Za-z\d]{1,3}[.):]"
+    rf"|{NAME}\s*&?\s*=|=)*",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(rf"({NAME})\s*&?\s*=\s*[$({{\[\\\s]*$")
+_ECHO = re.compile(r"\byour\s+(?:final\s+)?answers?\s+(?:in|within|inside|using|as|with|into)\s*(?:an?\s|the\s)?[\\`$(\s]*$")
+_BLANK = re.compile(r"(?:[\s{}$~.,]|\\(?:[,;:!\s()\[\]]|(?:text|mathrm|mathbf|textbf|quad|qquad)(?![A-Za-z])))*")
+
+
+def boxed(text: str) -> Found | None:
+    """The last box, or the list that it ends.
+
+    Example:
+        >>> boxed(r"$\\boxed{3}$ or $\\boxed{4}$")
+        ('3, 4', 8, 21)
+    """
+    marks = _marks(text)
+    mark = next(marks, -1)
+    if mark < 0:
+        return None
+    opened = _OPEN.match(text, mark)
+    if opened is None or _is_echo(text, mark):
+        return BROKEN
+    start = opened.end()
+    end = _close(text, start, len(text))
+    if end < 0:
+        return BROKEN
+    previous = next(marks, -1)
+    if previous < 0:
+        return _content(text, mark, start, end), start, end
+    if _close(text, end + 1, len(text)) >= 0:
+        outer = _outermost(text, mark, start, end)
+        if outer[0] != mark:
+            mark, start, end = outer
+            previous = next((at for at in marks if at < mark), -1)
+    return _group(text, (mark, start, end), chain((previous,) if previous >= 0 else (), marks))
+
+
+def _marks(text: str) -> Iterator[int]:
+    """Where `\\boxed` and `\\fbox` stand, last first. Each needle is searched once over the text, in steps."""
+    boxed, fbox = text.rfind("\\boxed"), text.rfind("\\fbox")
+    while (at := max(boxed, fbox)) >= 0:
+        if at == boxed:
+            boxed = text.rfind("\\boxed", 0, at)
+            after = text[at + 6 : at + 7]
+        else:
+            fbox = text.rfind("\\fbox", 0, at)
+            after = text[at + 5 : at + 6]
+        if not after.isalpha():  # `\\fboxsep` is another command
+            yield at
+
+
+_MINUS = re.compile(r"(?:[=,($\[{]|\\[(\[])\s*[-−]\s*$")
+
+
+def _content(text: str, mark: int, start: int, end: int) -> str:
+    """The answer in one box, with the sign that stands before it: `x = -\\boxed{3}` says minus three."""
+    content = text[start:end]
+    if _is_blank(content):
+        return ""
+    answer = clean(_unbox(content))
+    if mark and text[mark - 1] in "-− " and _MINUS.search(text[max(0, mark - 8) : mark]):
+        return f"-({answer})" if not answer.isalnum() else f"-{answer}"
+    return answer
+
+
+def _is_echo(text: str, mark: int) -> bool:
+    """Whether the box is part of the instruction ("put your final answer in \\boxed{...}") and no answer."""
+    before = text[max(0, mark - MAX_GAP) : mark]
+    return "your" in before and _ECHO.search(before) is not None
+
+
+def _is_blank(content: str) -> bool:
+    """Whether nothing is left of a box's content without its spacing and empty groups."""
+    return len(content) <= MAX_GAP and _BLANK.fullmatch(content) is not None
+
+
+def _close(text: str, start: int, end: int) -> int:
+    """Where the brace that is open at `start` closes, or -1. An escaped brace opens and closes nothing."""
+    depth, at = 1, start
+    limit = min(end, start + MAX_WINDOW)
+    while (found := text.find("}", at, end)) >= 0:
+        depth += text.count("{", at, found) - 1
+        if not depth or found > limit:
+            break
+        at = found + 1
+    if found < 0 or (text.find("\\{", start, found) < 0 and text.find("\\}", start, found + 1) < 0):
+        return found
+    depth = 1
+    for token in _BRACES.finditer(text, start, limit):
+        match token.group():
+            case "{":
+                depth += 1
+            case "}":
+                depth -= 1
+                if not depth:
+                    return token.start()
+    # Wherever it closes, the answer is over the length that the parser reads.
+    return -1 if limit == end else limit
+
+
+def _outermost(text: str, mark: int, start: int, end: int) -> Box:
+    """The outermost box around the one given, among those that an answer of the longest allowed length can reach."""
+    stack: list[tuple[int, int]] = []
+    best = mark, start, end
+    for token in _BOXES.finditer(text, max(0, mark - MAX_ANSWER_CHARS), end + MAX_ANSWER_CHARS):
+        body = token.group()
+        if body == "}":
+            if stack:
+                opened, inside = stack.pop()
+                if opened < mark and token.start() >= end and text[opened] == "\\":
+                    best = opened, inside, token.start()
+        elif len(body) != 2:
+            stack.append((token.start(), token.end()))
+    return best
+
+
+def _group(text: str, last: Box, before: Iterator[int]) -> Found:
+    """The box together with those before it from which nothing but connectives parts it."""
+    boxes = [last]
+    for previous in before:
+        right = boxes[-1][0]
+        opened = _OPEN.match(text, previous)
+        closed = _close(text, opened.end(), right) if opened else -1
+        if opened is None or closed < 0 or right - closed > MAX_GAP:
+            if closed < 0 and right - previous <= MAX_GAP and "\n" not in text[previous:right]:
+                return BROKEN  # `\\boxed{3 or \\boxed{4}`: there is no telling where the first one ends
+            break
+        if not CONNECTIVE.fullmatch(text, closed + 1, right):
+            break
+        boxes.append((previous, opened.end(), closed))
+        if len(boxes) > MAX_ITEMS:
+            break
+    boxes.reverse()
+    parts = [_content(text, *box) for box in boxes]
+    empty = not parts[-1]
+    if len(parts) > 1:
+        parts = _named(text, boxes, parts)
+    answer = "" if empty else ", ".join(dict.fromkeys(filter(None, parts)))
+    return answer, boxes[0][1], boxes[-1][2]
+
+
+def _named(text: str, boxes: list[Box], parts: list[str]) -> list[str]:
+    """The parts with the names before their boxes, where these tell them apart: `a=\\boxed{1}, b=\\boxed{2}`."""
+    names = [found[1] if (found := _NAMED.search(text[max(0, mark - MAX_GAP) : mark])) else "" for mark, _, _ in boxes]
+    if not all(names) or len(set(names)) == 1:
+        return parts
+    return [part and f"{name} = {part}" for name, part in zip(names, parts, strict=True)]
+
+
+def _unbox(content: str) -> str:
+    """The content without the boxes inside it; boxes side by side become a list: `\\boxed{3}\\boxed{4}` is no 34."""
+    if "box" not in content or len(content) > MAX_ANSWER_CHARS:
+        return content
+    out: list[str] = []
+    stack: list[bool] = []
+    done = 0
+    closed = False
+    for token in _BOXES.finditer(content):
+        body = token.group()
+        box = len(body) > 2
+        if box or (body == "}" and stack and stack[-1]):
+            gap = content[done : token.start()]
+            out.append(", " if closed and box and CONNECTIVE.fullmatch(gap) else gap)
+            done, closed = token.end(), not box
+        if box or body == "{":
+            stack.append(box)
+        elif body == "}" and stack:
+            stack.pop()
+    out.append(content[done:])
+    return "".join(out)

@@ -1,0 +1,191 @@
+"""Powers, roots, exponentials and logarithms of exact forms.
+
+Every power with an exponent that is no number is an exponential, `b^x = e^(x ln b)`, so that `2^(2n)` and `4^n` come
+out alike. Logarithms of rationals are sums over primes. Variables count as real.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+from rlvr_math_reward import closed_forms
+from rlvr_math_reward.algebra import (
+    MAX_BITS,
+    ONE,
+    UNIT,
+    Form,
+    Monomial,
+    Poly,
+    TooLarge,
+    Undefined,
+    add,
+    atom,
+    constant,
+    divide,
+    freeze,
+    multiply,
+    multiply_polys,
+    power,
+    rational,
+    scale_poly,
+    subtract,
+)  # fmt: skip
+
+__all__ = ["absolute", "exponential", "logarithm", "raised", "root"]
+
+
+def raised(base: Form, exponent: Form) -> Form:
+    """`base ** exponent`: whole powers multiply out, fractions take roots, all else becomes an exponential."""
+    value = rational(exponent)
+    if value is not None:
+        if value.denominator == 1:
+            if abs(value) > MAX_BITS and not (rational(base) in (0, 1, -1) or len(base.top) == 1 and _unit(base)):
+                raise TooLarge("an exponent is too large")
+            return power(base, value.numerator)
+        return power(root(base, value.denominator), value.numerator)
+    if base == atom(("exp", ONE)):
+        return exponential(exponent)
+    known = rational(base)
+    if known == 0:
+        raise Undefined("zero to an unknown power")
+    return exponential(multiply(exponent, logarithm(base)))
+
+
+def _unit(base: Form) -> bool:
+    return base.bottom is UNIT and all(abs(value) == 1 for value in base.top.values())
+
+
+def root(form: Form, index: int) -> Form:
+    """The `index`-th root: real of a negative number where the index is odd, principal otherwise."""
+    if not 1 <= index <= 10_000:
+        raise TooLarge("the index of a root is too large")
+    if index == 1 or not form.top:
+        return form
+    if form.bottom is not UNIT:
+        bottom = Form(form.bottom, UNIT)
+        lifted = multiply(Form(form.top, UNIT), power(bottom, index - 1))  # a/b = a b^(n-1) / b^n
+        if index % 2:
+            return divide(root(lifted, index), bottom)
+        return divide(root(lifted, index), absolute(bottom) if rational(bottom) is None else bottom)
+    if len(form.top) == 1:
+        return _root_of_term(*next(iter(form.top.items())), index)
+    shared = closed_forms.content_with_sign(form.top, index)
+    inner = scale_poly(form.top, 1 / shared)
+    outside, left = closed_forms.extracted(abs(shared), index)
+    top = {frozenset(((("root", freeze(scale_poly(inner, left)), index), Fraction(1)),)): outside}
+    return Form(scale_poly(top, Fraction(-1)) if shared < 0 else top, UNIT)
+
+
+def _root_of_term(monomial: Monomial, value: Fraction, index: int) -> Form:
+    total = _root_of_number(value, index)
+    inside: Poly = {ONE: Fraction(1)}
+    for entry, exponent in monomial:
+        share = exponent / index
+        positive = entry[0] in ("prime", "pi") or entry == ("exp", ONE) or index % 2 == 1 and entry[0] in ("sym", "exp")
+        if positive or entry[0] == "sym" and not (exponent % 2 == 0 and share % 2 != 0):
+            total = multiply(total, _settled_atom(entry, share))
+        elif entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):
+            total = multiply(total, atom(entry, share))
+        else:
+            inside = multiply_polys(inside, {frozenset(((entry, exponent),)): Fraction(1)})
+    if inside == {ONE: Fraction(1)}:
+        return total
+    return multiply(total, atom(("root", freeze(inside), index)))
+
+
+def _settled_atom(entry: tuple[object, ...], exponent: Fraction) -> Form:
+    return multiply(atom(entry, exponent), constant(1)) if entry[0] != "prime" else _prime_power(int(entry[1]), exponent)  # type: ignore[call-overload]
+
+
+def _prime_power(prime: int, exponent: Fraction) -> Form:
+    whole = floor(exponent)
+    base = constant(Fraction(prime) ** whole)
+    return base if exponent == whole else multiply(base, atom(("prime", prime), exponent - whole))
+
+
+def _root_of_number(value: Fraction, index: int) -> Form:
+    sign = constant(1)
+    if value < 0:
+        sign = constant(-1) if index % 2 else closed_forms.root_of_unity(Fraction(1, index))
+    number = abs(value.numerator) * value.denominator ** (index - 1)
+    if number.bit_length() > MAX_BITS:
+        raise TooLarge("a radicand is too large")
+    total = constant(Fraction(1, value.denominator))
+    for prime, exponent in closed_forms.radicand_powers(number, index):
+        total = multiply(total, _prime_power(prime, exponent) if prime > 0 else closed_forms.unfactored(-prime, index))
+    return multiply(sign, total)
+
+
+def absolute(form: Form) -> Form:
+    """|z|: the root of the square, or of re^2 + im^2 where i occurs."""
+    value = rational(form)
+    if value is not None:
+        return constant(abs(value))
+    real, imaginary = closed_forms.parts(form)
+    squares = multiply(real, real)
+    if imaginary.top:
+        squares = add((squares, multiply(imaginary, imaginary)))
+    return root(squares, 2)
+
+
+def exponential(exponent: Form) -> Form:
+    """e to a power: one factor for each term, with roots of unity, powers of e and of logarithms in their own atoms."""
+    if exponent.bottom is not UNIT:
+        return atom(("call", "exp", freeze(exponent.top), freeze(exponent.bottom)))
+    total = constant(1)
+    for monomial, value in exponent.top.items():
+        total = multiply(total, _exponential_of_term(monomial, value))
+    return total
+
+
+def _exponential_of_term(monomial: Monomial, value: Fraction) -> Form:
+    if monomial == frozenset(((("i",), Fraction(1)), (("pi",), Fraction(1)))):
+        return closed_forms.root_of_unity(value)
+    if len(monomial) == 1:
+        ((entry, exponent),) = monomial
+        if entry[0] == "log" and exponent == 1:
+            if isinstance(entry[1], int):
+                if abs(value) * entry[1].bit_length() > MAX_BITS:
+                    raise TooLarge("a power is too large")
+                return _prime_power(entry[1], value)
+            return raised(Form(dict(entry[1]), UNIT), constant(value))
+    return atom(("exp", monomial), value)
+
+
+def logarithm(form: Form) -> Form:
+    """The natural logarithm, as a sum over prime factors where the value is rational."""
+    if not form.top:
+        raise Undefined("the logarithm of zero")
+    if form.bottom is not UNIT:
+        return subtract(logarithm(Form(form.top, UNIT)), logarithm(Form(form.bottom, UNIT)))
+    if len(form.top) > 1:
+        shared = closed_forms.content_with_sign(form.top, 2)
+        inner = scale_poly(form.top, 1 / shared)
+        return add((_log_of_number(shared), atom(("log", freeze(inner)))))
+    ((monomial, value),) = form.top.items()
+    total = [_log_of_number(value)]
+    for entry, exponent in monomial:
+        total.append(_log_of_atom(entry, exponent))
+    return add(total)
+
+
+def _log_of_atom(entry: tuple[object, ...], exponent: Fraction) -> Form:
+    if entry[0] == "prime":
+        return multiply(constant(exponent), atom(("log", entry[1])))
+    if entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):  # type: ignore[attr-defined]
+        return Form({entry[1]: exponent}, UNIT)  # type: ignore[dict-item]
+    if entry[0] == "i":
+        return multiply(constant(Fraction(1, 2)), multiply(atom(("i",)), atom(("pi",))))
+    if entry[0] in ("sym", "pi") and exponent % 2 != 0:
+        return multiply(constant(exponent), atom(("log", freeze({frozenset(((entry, Fraction(1)),)): Fraction(1)}))))
+    return atom(("log", freeze({frozenset(((entry, exponent),)): Fraction(1)})))
+
+
+def _log_of_number(value: Fraction) -> Form:
+    terms = [multiply(atom(("i",)), atom(("pi",)))] if value < 0 else []
+    for number, sign in ((abs(value.numerator), 1), (value.denominator, -1)):
+        for prime, exponent in closed_forms.radicand_powers(number, 1):
+            entry = ("log", prime) if prime > 0 else ("log", freeze({ONE: Fraction(-prime)}))
+            terms.append(multiply(constant(sign * exponent), atom(entry)))
+    return add(terms)
