@@ -33,7 +33,7 @@ CONNECTIVE = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(rf"({NAME})\s*&?\s*=\s*[$({{\[\\\s]*$")
-_ECHO = re.compile(r"\byour\s+(?:final\s+)?answers?\s+(?:in|within|inside|using|as|with|into)\s*(?:an?\s|the\s)?[\\`$(\s]*$")
+_ECHO = re.compile(r"\byour\s+(?:final\s+)?answers?\s+(?:in|within|inside|using|as|with|into)\s*[\\`$(\s]*$")
 _BLANK = re.compile(r"(?:[\s{}$~.,]|\\(?:[,;:!\s()\[\]]|(?:text|mathrm|mathbf|textbf|quad|qquad)(?![A-Za-z])))*")
 
 

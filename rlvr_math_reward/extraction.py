@@ -46,15 +46,12 @@ def extract(completion: str, fallback: str = "last_number") -> Extraction | None
     if start < 0:
         return None
     part = completion[start:] if start else completion
-    for name, rule in RULES:
+    for name, rule in (*RULES, (fallback, FALLBACKS[fallback])):
         found = rule(part)
         if found is not None:
-            break
-    else:
-        name, found = fallback, FALLBACKS[fallback](part)
-    if found is None or not found[0]:
-        return None
-    return Extraction(found[0], (start + found[1], start + found[2]), name)
+            answer, first, last = found
+            return Extraction(answer, (start + first, start + last), name) if answer else None
+    return None
 
 
 def _start(text: str) -> int:
@@ -115,15 +112,17 @@ def _hash(text: str) -> Found | None:
         content = text[start : min(stop, start + MAX_ANSWER_CHARS)]
         leads = mark - line <= MAX_GAP and _STEP.fullmatch(text, line, mark) is not None
         # A Markdown heading ("#### Step 2", "#### Final Answer: 5") is no answer line.
-        if (leads and stop >= last) or ((leads or text[mark - 1].isspace()) and _VALUE_LINE.fullmatch(content)):
-            if not _ANSWER_WORD.search(content):
-                return clean(plain(content)), start, stop
+        answers = (leads and stop >= last) or ((leads or text[mark - 1].isspace()) and _VALUE_LINE.fullmatch(content))
+        if answers and not _ANSWER_WORD.search(content):
+            return clean(plain(content)), start, stop
         end = line
     return None
 
 
 # -- fallbacks -----------------------------------------------------------------------------------------------------
-_CODE = re.compile(r"[A-Za-z]{2}_[A-Za-z]{2}|\bprint\(|^(?:def|return|import|from|while)\s|^[a-z]{3,12}\s?=|[A-Za-z]\[\w")
+_CODE = re.compile(
+    r"[A-Za-z]{2}_[A-Za-z]{2}|\bprint\(|^(?:def|return|import|from|while)\s|^[a-z]{3,12}\s?=|[A-Za-z]\[\w"
+)
 _LABEL = re.compile(r"(?:[\s>#*_-]*(?:A|Ans|Step\s*\d+)\s*:|\s*[-*•#>]+\s)?\s*")
 _FENCE = re.compile(r"\s*(?:`{3,}\w*|~{3,}|-{3,}|\*{3,}|={3,}|</?\w+>)?\s*")
 _CUT = re.compile(

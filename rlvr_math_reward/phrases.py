@@ -24,19 +24,30 @@ _PHRASE = re.compile(
     re.IGNORECASE,
 )
 _TITLE = re.compile(r"answers?[*_}:\s]*\n", re.IGNORECASE)
-_LEAD = re.compile(r"(?:[\s:：=_~`}\"'>,]|\*{2,}|\*(?![ \t])|\\(?:text|mathrm|textbf)\{\s*[:=]?\s*\}|#+\s)*(?:(?:simply|therefore|thus|that|equal to|given by)\b[\s:*]*)*", re.I)
+_LEAD = re.compile(
+    r"(?:[\s:：=_~`}\"'>,]|\*{2,}|\*(?![ \t])|\\(?:text|mathrm|textbf)\{\s*[:=]?\s*\}|#+\s)*"
+    r"(?:(?:simply|therefore|thus|that|equal to|given by)\b[\s:*]*)*",
+    re.IGNORECASE,
+)
 _HEDGE = re.compile(
     r"(?:not|never|neither|no longer|none of these|probably|maybe|perhaps|possibly|likely|either|one of|between"
     r"|wrong|incorrect|more than|less than|greater than|at least|at most)\b",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"(?:indeed\s+|also\s+|then\s+)?(?:correct|reasonable|consistent|verified|confirmed|as follows)\b", re.I)
+_COMMENT = re.compile(
+    r"(?:(?:indeed|also|then)\s+)?(?:correct|reasonable|consistent|verified|confirmed|as follows)\b", re.IGNORECASE
+)
 _HEADING = re.compile(r"[\s#*_>-]*(?:the\s+|my\s+)?(?:final\s+)?", re.IGNORECASE)
 _STOP = re.compile(r"\n|\?|。|\.(?=[*_)\"'\]}]*\s+[^a-z\s]|[*_)\"'\]}]*\s*(?:\n|\Z))")
 _ITEM = re.compile(r"\s*(?:[-•+*]|\(?\d{1,2}[.)])\s+(?=\S)([^\n]+)")
 _BLOCKS = (*DISPLAYS, ("\\(", "\\)"))
-_MORE = re.compile(r"\s*(?:,|or\b|and\b)", re.IGNORECASE)
-_CLAUSE = re.compile(r"(?<!\s)\s*(?:,\s*(?:which|because|since|as|so|and so|thus|hence)|\(?\b(?:because|since)|\((?:see|as))\b.*", re.DOTALL | re.I)
+_MORE = re.compile(r"\s*(?:,|or\b|and\b)\s*", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"(?<!\s)\s*(?:,\s*(?:which|because|since|as|so|and so|thus|hence)|\(?\b(?:because|since)|\((?:see|as))\b.*",
+    re.DOTALL | re.IGNORECASE,
+)
+_OPTION = re.compile(r"[A-H]\.\s+(?=\S)")
+_NEXT = re.compile(r"[ \t*.]*\n[ \t]*(?=[^\n]*\d)((?:[-+−$\\({\[]|\d|[a-z]\s*=)[^\nA-Za-z]{0,60})(?=\n|\Z)")
 
 
 def phrase(text: str) -> Found | None:
@@ -83,7 +94,13 @@ def _stated(text: str, at: int) -> Found | None:
     if len(items) > 1 or (items and text.rfind("\n", at, start) >= 0):
         return ", ".join(dict.fromkeys(_read(text[a:b]) for a, b in items)), items[0][0], items[-1][1]
     end = _sentence_end(text, start)
-    return BROKEN if end < 0 else (_read(text[start:end]), start, end)
+    if end < 0:
+        return BROKEN
+    parts = [_read(text[start:end])]
+    while len(parts) < MAX_ITEMS and (more := _NEXT.match(text, end, end + MAX_GAP)):
+        parts.append(_read(more[1]))  # bare values on the next lines belong to the answer
+        end = more.end(1)
+    return ", ".join(dict.fromkeys(parts)), start, end
 
 
 def _items(text: str, start: int) -> list[tuple[int, int]]:
@@ -102,19 +119,21 @@ def _read(sentence: str) -> str:
 
 def _sentence_end(text: str, start: int) -> int:
     """The end of the sentence that starts at `start`; -1 when it is a question or a display that never closes."""
-    after = start
-    for opener, closer in _BLOCKS:
-        if text.startswith(opener, start):
-            closed = text.find(closer, start + 2)
-            if closed < 0:
-                return -1
-            after = closed + 2
-            if not _MORE.match(text, after):
-                return after
-            break
-    stop = _STOP.search(text, after, min(len(text), after + MAX_ANSWER_CHARS))
+    at = start
+    while block := next((block for block in _BLOCKS if text.startswith(block[0], at)), None):
+        closed = text.find(block[1], at + 2)
+        if closed < 0:
+            return -1
+        more = _MORE.match(text, closed + 2)
+        if more is None:
+            return closed + 2
+        at = more.end()
+    if option := _OPTION.match(text, start):  # the point of "A. 25" ends no sentence
+        at = option.end()
+    limit = min(len(text), at + MAX_ANSWER_CHARS)
+    stop = _STOP.search(text, at, limit)
     if stop is None:
-        return min(len(text), after + MAX_ANSWER_CHARS)
+        return limit
     if stop.group() == "?":
         return -1
     return stop.start() + (text[stop.start() - 2 : stop.end()] == ".m.")  # the last point of "5 p.m." is its own

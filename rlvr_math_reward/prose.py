@@ -40,11 +40,8 @@ _UNSURE = frozenset(
     ("could", "might", "may", "maybe", "perhaps", "possibly", "either", "not", "cannot", "unknown", "neither", "never")
 )
 _BEFORE = frozenset(
-    ("not", "than", "or", "except", "without", "never", "least", "most", "no", "almost", "nearly", "over", "under", "above",
-     "below", "around", "roughly")
-)  # fmt: skip
-
-
+    "not no never or except without than least most almost nearly roughly around over under above below".split()
+)
 _DENIED = re.compile(r"[*_)\s]*(?:or\b|(?:is|are|was)(?:\s+not|n't|n’t|\s+wrong|\s+incorrect)\b)")
 _CHOICE = re.compile(r"\([A-H]\)\s*\S")
 _NOTHING = re.compile(
@@ -140,7 +137,9 @@ def _tokens(sentence: str) -> list[_Token]:
 
 
 def _is_value(sentence: str, token: _Token) -> bool:
-    return token.kind == "number" or (token.kind == "math" and any(c.isdigit() for c in sentence[token.start : token.end]))
+    if token.kind != "math":
+        return token.kind == "number"
+    return any(c.isdigit() for c in sentence[token.start : token.end])
 
 
 def _extent(sentence: str, tokens: list[_Token], anchor: int) -> tuple[int, int]:

@@ -39,7 +39,9 @@ _SPACING = ("\\,", "\\;", "\\!", "\\:", "\\ ", "\\\\")
 _EMOJI = " \t\r\n" + "".join(
     map(chr, (*range(0x2600, 0x27C0), *range(0x1F300, 0x1FB00), 0x2B50, 0xFE0F, 0x200D))
 )  # fmt: skip
-_ROWS = re.compile(r"\\begin\{(align|aligned|gather|gathered|split|equation|eqnarray)(\*?)\}(.*)\\end\{\1\2\}", re.DOTALL)
+_ROWS = re.compile(
+    r"\\begin\{(align|aligned|gather|gathered|split|equation|eqnarray)(\*?)\}(.*)\\end\{\1\2\}", re.DOTALL
+)
 _ALIGN = re.compile(r"(?<!\\)&|\\(?:nonumber|notag)")
 _BARE = re.compile(rf"\s*{NAME}\s*")
 
