@@ -109,7 +109,8 @@ class Atoms(Cursor):
         if self.is_at("_"):
             return self._based(token.text)
         after = self.token
-        if not after.spaced and after.kind == "letter" and self.tokens[self.at + 1].text == "_" and after.text.isupper():
+        index_follows = self.tokens[min(self.at + 1, len(self.tokens) - 1)].text == "_"
+        if not after.spaced and after.kind == "letter" and after.text.isupper() and index_follows:
             start = self.at
             self.at += 1
             try:
@@ -145,7 +146,7 @@ class Atoms(Cursor):
         token = self.token
         if len(token.text) == 1:
             self.at += 1
-            return self._based(token.text) if self.is_at("_") and token.text.isdigit() else self._subscripted(token.text)
+            return self._subscripted(token.text)
         if token.text in SHAPES and self.tokens[self.at + 1].kind in ("run", "word", "letter"):
             self.at += 2
             return Symbol(f"{token.text} {self.tokens[self.at - 1].text}")
@@ -153,9 +154,6 @@ class Atoms(Cursor):
         if count:
             self.at += count
             return Number(Fraction(value))
-        if token.kind == "word" and self.tokens[self.at + 1].text == "_" and token.text.isalnum() and token.text.isupper():
-            self.at += 1
-            return self._based(token.text)
         if token.kind == "word" or not wording.splits_into_letters(self.tokens, self.at):
             raise self.error("a word where a value should stand")
         letters = [Token("letter", letter, token.start, token.end, False) for letter in token.text]

@@ -44,10 +44,13 @@ def boxed(text: str) -> Found | None:
         >>> boxed(r"$\\boxed{3}$ or $\\boxed{4}$")
         ('3, 4', 8, 21)
     """
-    marks = _marks(text)
-    mark = next(marks, -1)
+    mark = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
     if mark < 0:
         return None
+    marks: Iterator[int] = iter(())
+    if mark and (text.rfind("\\boxed", 0, mark) >= 0 or text.rfind("\\fbox", 0, mark) >= 0):
+        marks = _marks(text)
+        mark = next(marks, -1)
     opened = _OPEN.match(text, mark)
     if opened is None or _is_echo(text, mark):
         return BROKEN

@@ -6,7 +6,21 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rlvr_math_reward.algebra import (
-    ONE, UNIT, Form, NotExact, Poly, add, atom, constant, content, freeze, multiply, negate, primes_of, subtract,
+    ONE,
+    UNIT,
+    Atom,
+    Form,
+    NotExact,
+    Poly,
+    add,
+    atom,
+    constant,
+    content,
+    freeze,
+    multiply,
+    negate,
+    primes_of,
+    subtract,
 )  # fmt: skip
 
 __all__ = [
@@ -77,9 +91,8 @@ def parts(form: Form) -> tuple[Form, Form]:
     real_part: Poly = {}
     imaginary_part: Poly = {}
     for monomial, value in form.top.items():
-        if any(entry[0] in ("zeta", "root", "call", "log", "sum") or _turns(entry) for entry, _ in monomial):
-            if not all(_is_real(entry) for entry, _ in monomial):
-                raise NotExact("a value that may be complex")
+        if not all(_is_real(entry) for entry, _ in monomial):
+            raise NotExact("a value that may be complex")
         rest = frozenset(pair for pair in monomial if pair[0] != ("i",))
         target = imaginary_part if len(rest) < len(monomial) else real_part
         target[rest] = value
@@ -90,24 +103,24 @@ def _has_i(poly: Poly) -> bool:
     return any(entry == ("i",) for monomial in poly for entry, _ in monomial)
 
 
-def _turns(entry: tuple[object, ...]) -> bool:
-    return entry[0] == "exp" and any(inner == ("i",) for inner, _ in entry[1])  # type: ignore[attr-defined]
+def _turns(entry: Atom) -> bool:
+    return entry[0] == "exp" and any(inner == ("i",) for inner, _ in entry[1])
 
 
-def _is_real(entry: tuple[object, ...]) -> bool:
+def _is_real(entry: Atom) -> bool:
     """Real for real variables: roots of odd index, or of a sum of squares or positive terms, over real atoms."""
     if entry[0] == "i":
         return True
     if entry[0] == "root":
-        inner = [(atom_, exponent) for monomial, _ in entry[1] for atom_, exponent in monomial]  # type: ignore[attr-defined]
+        inner = [(atom_, exponent) for monomial, _ in entry[1] for atom_, exponent in monomial]
         real = all(atom_[0] in ("prime", "pi", "sym") or atom_ == ("exp", ONE) for atom_, _ in inner)
-        positive = all(value > 0 for _, value in entry[1]) and all(  # type: ignore[attr-defined]
+        positive = all(value > 0 for _, value in entry[1]) and all(
             atom_[0] != "sym" or exponent % 2 == 0 for atom_, exponent in inner
         )
-        return real and (int(entry[2]) % 2 == 1 or positive)  # type: ignore[call-overload]
+        return real and (entry[2] % 2 == 1 or positive)
     if entry[0] == "log":
         return isinstance(entry[1], int)
-    return entry[0] in ("sym", "pi", "prime") or entry[0] == "exp" and not _turns(entry)
+    return entry[0] in ("sym", "pi", "prime") or (entry[0] == "exp" and not _turns(entry))
 
 
 # -- roots of unity ----------------------------------------------------------------------------------------------------

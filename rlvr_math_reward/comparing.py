@@ -34,6 +34,7 @@ _NO_VALUES = (Sequence, SetBuilder, Relation, Words)
 
 
 
+_ALIKE = Match(True, "text", "both are written alike")
 _SAME_NUMBER = Match(True, "exact", "both are the same number")
 _OTHER_NUMBER = Match(False, "exact", "different numbers")
 
@@ -46,18 +47,18 @@ class Ladder:
 
     def answer(self, gold: Tree, prediction: Tree) -> Match:
         """Compares two parts of an answer: as the kind of the gold's part."""
-        if isinstance(gold, Quantity | Apply) or isinstance(prediction, Quantity):
-            if not isinstance(gold, _NO_VALUES) and not isinstance(prediction, _NO_VALUES):
-                return match_values(gold, prediction, self, render(prediction))
+        measured = isinstance(gold, Quantity | Apply) or isinstance(prediction, Quantity)
+        if measured and not isinstance(gold, _NO_VALUES) and not isinstance(prediction, _NO_VALUES):
+            return match_values(gold, prediction, self, render(prediction))
         left, right = Answer(render(gold), gold), Answer(render(prediction), prediction)
-        return kinds.KINDS[kinds.classify(left)].match(left, right, self)
+        return kinds.match(kinds.classify(left), left, right, self)
 
     def scalar(self, gold: Tree, prediction: Tree) -> Match:
         """Climbs the ladder for two values."""
         if type(gold) is Number and type(prediction) is Number:
             if gold.value == prediction.value:
                 return _SAME_NUMBER
-            if self.policy.rel_tol is None:
+            if not self.policy.rel_tol:
                 return _OTHER_NUMBER
         infinite = _infinity(gold), _infinity(prediction)
         if any(infinite):
@@ -70,8 +71,7 @@ class Ladder:
         except TooLarge as error:
             equal, oversized = None, str(error)
         if equal:
-            alike = gold == prediction or render(gold) == render(prediction)
-            return Match(True, "text", "both are written alike") if alike else Match(True, "exact", "equal by exact arithmetic")
+            return _ALIKE if _written_alike(gold, prediction) else Match(True, "exact", "equal by exact arithmetic")
         if self._is_close(gold, prediction):
             return Match(True, "numeric", f"equal within the relative tolerance {self.policy.rel_tol:g}")
         if equal is False:
@@ -81,8 +81,8 @@ class Ladder:
         return self._beyond_exact(gold, prediction, oversized)
 
     def _beyond_exact(self, gold: Tree, prediction: Tree, oversized: str | None) -> Match:
-        if gold == prediction or render(gold) == render(prediction):
-            return Match(True, "text", "both are written alike")
+        if _written_alike(gold, prediction):
+            return _ALIKE
         agreed = numeric.agree(gold, prediction)
         if agreed is False:
             return Match(False, "numeric", "different by evaluation")
@@ -101,13 +101,17 @@ class Ladder:
         if not tolerance or (self.policy.tolerance == "inexact" and not (_inexact(gold) or _inexact(prediction))):
             return False
         left, right = numeric.value(gold), numeric.value(prediction)
-        if left is None or right is None or _is_integer(gold) and _is_integer(prediction):
+        if left is None or right is None or (_is_integer(gold) and _is_integer(prediction)):
             return False
         return abs(left - right) <= tolerance * abs(left)
 
 
+def _written_alike(gold: Tree, prediction: Tree) -> bool:
+    return gold == prediction or render(gold) == render(prediction)
+
+
 def _inexact(tree: Tree) -> bool:
-    return isinstance(tree, Number) and tree.decimal or any(_inexact(child) for child in children(tree))
+    return (isinstance(tree, Number) and tree.decimal) or any(_inexact(child) for child in children(tree))
 
 
 def _is_integer(tree: Tree) -> bool:

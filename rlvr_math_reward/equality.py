@@ -6,7 +6,7 @@ decides; where other atoms are, nobody does here.
 
 from __future__ import annotations
 
-from rlvr_math_reward.algebra import ONE, Form, Monomial, NotExact, Poly, TooLarge, rational, subtract
+from rlvr_math_reward.algebra import ONE, Atom, Form, Monomial, NotExact, Poly, TooLarge, rational, subtract
 from rlvr_math_reward.separation import is_algebraic, is_zero
 
 __all__ = ["compare_forms", "vanishes"]
@@ -41,17 +41,17 @@ def vanishes(poly: Poly) -> bool | None:
         proven = proven and all(entry[0] in INDEPENDENT for entry, _ in algebraic)
         groups.setdefault(rest, {})[algebraic] = value
     if proven:
-        return False if independent or len(groups) == 1 and ONE in groups else None
+        return False if independent or (len(groups) == 1 and ONE in groups) else None
     zero = [is_zero(group) for group in groups.values()]
     if all(zero):
         return True
     return False if independent else None
 
 
-def _is_independent(entry: tuple[object, ...]) -> bool:
+def _is_independent(entry: Atom) -> bool:
     """Variables, pi, e, logarithms of primes, and e to the power of one variable."""
     if entry[0] == "exp":
-        return all(inner[0] == "sym" for inner, _ in entry[1]) and len(entry[1]) <= 1  # type: ignore[attr-defined,arg-type]
+        return all(inner[0] == "sym" for inner, _ in entry[1]) and len(entry[1]) <= 1
     if entry[0] == "log":
         return isinstance(entry[1], int)
     return entry[0] in INDEPENDENT

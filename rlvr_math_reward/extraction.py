@@ -23,6 +23,8 @@ from rlvr_math_reward.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Fou
 
 __all__ = ["RULES", "extract"]
 
+_MAX_HEADINGS = 100
+"""Lines with `####` that are looked at, from the end, for one that is no Markdown heading."""
 _MAX_LINES = 6
 """Lines that the fallback looks back over: a closing remark or two may follow the answer, a derivation may not."""
 
@@ -103,8 +105,12 @@ _ANSWER_WORD = re.compile("answer", re.IGNORECASE)
 
 def _hash(text: str) -> Found | None:
     end = len(text)
-    last = len(text.rstrip())
-    while (mark := text.rfind("####", 0, end)) >= 0:
+    last = -1
+    for _ in range(_MAX_HEADINGS):
+        mark = text.rfind("####", 0, end)
+        if mark < 0:
+            return None
+        last = len(text.rstrip()) if last < 0 else last
         line = text.rfind("\n", 0, mark) + 1
         stop = text.find("\n", mark)
         stop = len(text) if stop < 0 else stop
@@ -125,15 +131,13 @@ _CODE = re.compile(
 )
 _LABEL = re.compile(r"(?:[\s>#*_-]*(?:A|Ans|Step\s*\d+)\s*:|\s*[-*•#>]+\s)?\s*")
 _FENCE = re.compile(r"\s*(?:`{3,}\w*|~{3,}|-{3,}|\*{3,}|={3,}|</?\w+>)?\s*")
-_CUT = re.compile(
-    r"(?:[=+*/^:,;({\[<>−–-]|\\[A-Za-z]+|\b(?:is|are|was|be|the|a|an|of|to|that|we|in|by|for|and|or|if|with|get|so|as|at|on|"
-    r"from|this|which|where|than|have|has|must|can|let|when|then|thus|therefore|hence|equals))$",
-    re.IGNORECASE,
+_OPEN_ENDS = frozenset("=+*/^:,;({[<>\\−–-")
+_OPEN_WORDS = frozenset(
+    ("is", "are", "was", "be", "the", "a", "an", "of", "to", "that", "we", "in", "by", "for", "and", "or", "if", "with", "get")
+    + ("so", "as", "at", "on", "from", "this", "which", "where", "than", "have", "has", "must", "can", "let", "when", "then")
 )
 _MAX_CODE = 200
 """Characters of a line of a program; a longer one is prose."""
-_MAX_CUT = 30
-"""Characters at the end of a text that tell whether it was cut: the longest of the words and commands looked for."""
 _NUMBER_LINE = re.compile(r"(?:A:\s*)?(-?\$?\d+(?:,\d{3})*(?:\.\d+)?)\.?")
 
 
@@ -148,21 +152,28 @@ def _last_number(text: str) -> Found | None:
     simple = _NUMBER_LINE.fullmatch(text, text.rfind("\n", 0, end) + 1, end)
     if simple:
         return simple[1], *simple.span(1)
-    if any(text.rfind(opener) > text.rfind(closer) for opener, closer in (("\\[", "\\]"), ("\\(", "\\)"))):
+    if text.rfind("\\[") > text.rfind("\\]") or text.rfind("\\(") > text.rfind("\\)"):
         return BROKEN  # cut inside a formula
     for number, (line, start, end) in enumerate(_lines(text)):
         if len(line) <= _MAX_CODE and _CODE.search(line):
             return BROKEN
-        if number == 0 and (answer := whole(line)):
-            return answer, start, end
-        if number == 0 and _CUT.search(line[-_MAX_CUT:]):
-            return BROKEN
+        if number == 0:
+            if _is_cut(line):
+                return BROKEN
+            if answer := whole(line):
+                return answer, start, end
         value = last_value(line)
         if value is not None:
             return value, start, end
         if number == 0 and line[-1].isalnum():
             return BROKEN  # cut within a sentence
     return None
+
+
+def _is_cut(line: str) -> bool:
+    """Whether a text that ends in this line was cut off: a word or an operator is left hanging."""
+    last = line[-1]
+    return last in _OPEN_ENDS or (last.isalpha() and line[-8:].rsplit(None, 1)[-1].lower() in _OPEN_WORDS)
 
 
 def _lines(text: str) -> Iterator[tuple[str, int, int]]:

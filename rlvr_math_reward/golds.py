@@ -14,6 +14,7 @@ from rlvr_math_reward.exact import is_undefined
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.kinds import classify
 from rlvr_math_reward.kinds.answer import Answer
+from rlvr_math_reward.kinds.scalar import SEVERAL
 from rlvr_math_reward.parser import ParseError, parse
 from rlvr_math_reward.tree import Tree, Words, children, render
 from rlvr_math_reward.wording import symbols
@@ -52,7 +53,7 @@ def sources(gold: object) -> list[str]:
         return [""]
     if isinstance(gold, str):
         return [gold]
-    if isinstance(gold, bool) or isinstance(gold, int | float):
+    if isinstance(gold, int | float):
         return [str(gold)]
     if isinstance(gold, Iterable):
         return [text for part in gold for text in sources(part)] or [""]
@@ -91,8 +92,6 @@ def _stated(text: str) -> str:
 
 
 def _has_no_value(tree: Tree) -> bool:
-    from rlvr_math_reward.kinds.scalar import _SEVERAL  # local: only scalars are evaluated as a whole
-
-    if isinstance(tree, _SEVERAL):
+    if isinstance(tree, SEVERAL):
         return any(_has_no_value(child) for child in children(tree))
     return is_undefined(tree) and render(tree) not in ("oo", "-oo")

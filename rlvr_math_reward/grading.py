@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
-from rlvr_math_reward import partial
+from rlvr_math_reward import kinds, partial
 from rlvr_math_reward.comparing import Ladder
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.golds import BadGold, Gold, GoldSource, read_gold, sources
-from rlvr_math_reward.kinds import KINDS
 from rlvr_math_reward.kinds.answer import Answer, Match
 from rlvr_math_reward.kinds.scalar import is_plain_number
 from rlvr_math_reward.parser import ParseError
 from rlvr_math_reward.parser import parse as _parse
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.tree import Apply, Quantity, Tree, Words, render
-from rlvr_math_reward.wording import spelled
 from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
+from rlvr_math_reward.wording import spelled
 
 __all__ = ["canonicalize", "extract_answer", "grade", "grade_batch", "parse", "verify"]
 
@@ -151,7 +151,8 @@ def grade_batch(
     """
     asked: Sequence[str | None] = prompts if prompts is not None else [None] * len(completions)
     if not len(completions) == len(golds) == len(asked):
-        raise ValueError(f"{len(completions)} completions, {len(golds)} golds and {len(asked)} prompts; allowed: as many")
+        counts = f"{len(completions)} completions, {len(golds)} golds, {len(asked)} prompts"
+        raise ValueError(f"{counts}; allowed: as many of each")
     if workers < 2:
         return [grade(c, g, prompt=p, policy=policy) for c, g, p in zip(completions, golds, asked, strict=True)]
     from concurrent.futures import ThreadPoolExecutor
@@ -171,9 +172,7 @@ def _grade_one(found: Extraction | None, source: str, prompt: str | None, policy
     verdict = _judge(found.text, source, policy)
     if verdict.correct and prompt and _is_echo(found.text, source, prompt):
         verdict = _with(verdict, Outcome.INCORRECT, 0.0, "none", "the answer repeats a computation of the prompt")
-    return Verdict(verdict.outcome, verdict.score, verdict.gold, verdict.prediction, verdict.kind, found,
-                   verdict.decided_by, verdict.reason, verdict.gold_canonical, verdict.prediction_canonical,
-                   verdict.matched)  # fmt: skip
+    return replace(verdict, extraction=found)
 
 
 # -- one pair ----------------------------------------------------------------------------------------------------------
@@ -185,9 +184,9 @@ def _judge(prediction: str, source: str, policy: Policy) -> Verdict:
         return _bad_gold(gold)
     try:
         return _compared(prediction, gold, policy)
-    except Exception as error:  # noqa: BLE001 - a trainer must not stop for one completion
-        reason = f"grading failed: {type(error).__name__}: {error}"[:300]
-        return Verdict(Outcome.UNDECIDED, 0.0, gold.answer.text, prediction, gold.kind, None, "none", reason, gold.canonical)
+    except Exception as error:
+        return Verdict(Outcome.UNDECIDED, 0.0, gold.answer.text, prediction, gold.kind, None, "none",
+                       f"grading failed: {type(error).__name__}: {error}"[:300], gold.canonical)  # fmt: skip
 
 
 def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
@@ -203,7 +202,7 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     elif canonical == gold.canonical and type(tree) is type(gold.answer.tree):
         match = Match(True, "text", "both are written alike")
     else:
-        match = KINDS[gold.kind].match(gold.answer, Answer(prediction, tree), Ladder(policy))
+        match = kinds.match(gold.kind, gold.answer, Answer(prediction, tree), Ladder(policy))
     base = Verdict(Outcome.INCORRECT, 0.0, gold.answer.text, prediction, gold.kind, None, match.rung, match.reason,
                    gold.canonical, canonical, match.parts)  # fmt: skip
     if match.equal:
@@ -216,8 +215,7 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
 
 
 def _with(verdict: Verdict, outcome: Outcome, score: float, decided_by: str, reason: str) -> Verdict:
-    return Verdict(outcome, score, verdict.gold, verdict.prediction, verdict.kind, verdict.extraction, decided_by, reason,
-                   verdict.gold_canonical, verdict.prediction_canonical, verdict.matched)  # fmt: skip
+    return replace(verdict, outcome=outcome, score=score, decided_by=decided_by, reason=reason)
 
 
 def _bad_gold(gold: BadGold) -> Verdict:

@@ -58,9 +58,8 @@ def repeating_decimal(token: Token, tokens: list[Token], at: int) -> tuple[Fract
     if "." not in head or "e" in head.lower() or len(head) > MAX_DIGITS:
         return None
     after = tokens[at]
-    if after.text in ("overline", "bar", "dot") and after.kind == "command":
-        if after.text == "dot" or tokens[at + 1].text == "{":
-            return _with_period(head, tokens, at + 1, 1)
+    if after.kind == "command" and after.text in ("overline", "bar", "dot") and at + 1 < len(tokens):
+        return _with_period(head, tokens, at + 1, 1)
     if after.text == "(" and not after.spaced:
         return _with_period(head, tokens, at, 0)
     if after.text == "...":

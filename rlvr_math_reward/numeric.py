@@ -15,7 +15,18 @@ from typing import Any
 
 from rlvr_math_reward.closed_forms import based_value
 from rlvr_math_reward.tree import (
-    Apply, Based, BigOperator, Constant, Number, Power, Product, Quotient, Sequence, Sum, Symbol, Tree,
+    Apply,
+    Based,
+    BigOperator,
+    Constant,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sequence,
+    Sum,
+    Symbol,
+    Tree,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 
@@ -35,6 +46,8 @@ MAX_SUMMANDS = 300
 """Terms of a sum evaluated one by one."""
 QUADRATURE_DEGREE = 6
 """Doublings of the nodes of a quadrature: at most some 400 evaluations."""
+_CIRCULAR = ("sin", "cos", "tan", "cot", "sec", "csc")
+_HYPERBOLIC = ("sinh", "cosh", "tanh", "coth", "sech", "csch")
 _SAMPLES = ((0.7321, 1.3919, 2.1813, 0.4178), (-1.2371, 2.8373, 0.6193, 1.7719), (2.2391, -0.5417, 1.1173, -1.9181))
 """Values for the variables of an expression, in three points of mixed signs and no special relation."""
 
@@ -112,9 +125,9 @@ class _Evaluator:
             ("binomial", 2): self._binomial, ("floor", 1): self._floor, ("ceil", 1): lambda x: -self._floor(-x),
             ("max", 2): max, ("min", 2): min, ("arg", 1): mp.arg, ("erf", 1): mp.erf, ("sgn", 1): mp.sign,
             ("cis", 1): lambda x: self._exp(x * mp.mpc(0, 1)),
-            **{(name, 1): getattr(mp, name) for name in ("sin", "cos", "tan", "cot", "sec", "csc")},
-            **{(name, 1): self._bounded(getattr(mp, name)) for name in ("sinh", "cosh", "tanh", "coth", "sech", "csch")},
-            **{("arc" + name, 1): getattr(mp, "a" + name) for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")},
+            **{(name, 1): getattr(mp, name) for name in _CIRCULAR},
+            **{(name, 1): self._bounded(getattr(mp, name)) for name in _HYPERBOLIC},
+            **{("arc" + name, 1): getattr(mp, "a" + name) for name in (*_CIRCULAR, *_HYPERBOLIC[:3])},
         }  # fmt: skip
 
     def at(self, tree: Tree, point: dict[str, Any]) -> Any:
@@ -145,8 +158,8 @@ class _Evaluator:
                 return self.at(inner, point)
             case Apply(name, args):
                 return self._apply(name, args, point)
-            case BigOperator("sum" | "prod", variable, lower, upper, body) if lower is not None and upper is not None:
-                return self._folded(tree, variable, lower, upper, body, point)
+            case BigOperator("sum" | "prod", _, lower, upper, _) if lower is not None and upper is not None:
+                return self._folded(tree, lower, upper, point)
             case BigOperator("int", variable, lower, upper, body) if lower is not None and upper is not None:
                 return self._integral(variable, self.at(lower, point), self.at(upper, point), body, point)
         raise Unevaluated(type(tree).__name__)
@@ -158,7 +171,7 @@ class _Evaluator:
         function = self.functions.get((name, len(args)))
         if function is None:
             raise Unevaluated(name)
-        turn = self.mp.pi / 180 if name in ("sin", "cos", "tan", "cot", "sec", "csc", "cis") else None
+        turn = self.mp.pi / 180 if name in (*_CIRCULAR, "cis") else None
         values = [self._in_radians(arg, point, turn) if turn is not None else self.at(arg, point) for arg in args]
         result = function(*values)
         if not self.mp.isfinite(result):
@@ -230,13 +243,13 @@ class _Evaluator:
             raise Unevaluated("rounding next to a whole number")
         return self.mp.floor(argument)
 
-    def _folded(self, tree: BigOperator, variable: str, lower: Tree, upper: Tree, body: Tree, point: dict[str, Any]) -> Any:
+    def _folded(self, tree: BigOperator, lower: Tree, upper: Tree, point: dict[str, Any]) -> Any:
         first, last = self.at(lower, point), self.at(upper, point)
         if first != int(self.mp.re(first)) or last != int(self.mp.re(last)) or last - first >= MAX_SUMMANDS:
             raise Unevaluated("a sum of many terms")
         total = self.mp.mpf(0 if tree.name == "sum" else 1)
         for index in range(int(first), int(last) + 1):
-            term = self.at(body, {**point, variable: self.mp.mpf(index)})
+            term = self.at(tree.body, {**point, tree.variable: self.mp.mpf(index)})
             total = total + term if tree.name == "sum" else total * term
         return total
 

@@ -194,7 +194,8 @@ class _Parser(Atoms):
         return parts[0] if len(parts) == 1 else Ratio(tuple(parts))
 
     def _ratio_word(self) -> bool:
-        return self.token.kind in ("word", "run") and self.token.text == "to" and self.tokens[self.at + 1].kind == "number"
+        spelled = self.token.kind in ("word", "run") and self.token.text == "to"
+        return spelled and self.tokens[self.at + 1].kind == "number"
 
     # -- arithmetic ----------------------------------------------------------------------------------------------------
     def _sum(self) -> Tree:
@@ -263,8 +264,8 @@ class _Parser(Atoms):
         else:
             return None
         match part:
-            case Quotient(Number(top, False, _), Number(bottom, False, _)) if 0 <= top < bottom:
-                return fraction(whole.value + top / bottom)
+            case Quotient(Number() as top, Number() as bottom) if 0 <= top.value < bottom.value and not top.decimal:
+                return fraction(whole.value + top.value / bottom.value)
         self.at = start
         return None
 

@@ -38,7 +38,7 @@ def contains_gold(gold: str, prediction: str, rule: str) -> bool:
     if len(places) != 1 or len(found) - len(wanted) > MAX_EXTRA_TOKENS:
         return False
     before, after = found[: places[0]], found[places[0] + len(wanted) :]
-    if before and before[-1] in _BINDING or after and after[0] in _BINDING | {"("}:
+    if (before and before[-1] in _BINDING) or (after and after[0] in _BINDING | {"("}):
         return False
     rivals = [token for token in (*before, *after) if _NUMBER.match(token)]
     return not (rivals and any(_NUMBER.match(token) for token in wanted))

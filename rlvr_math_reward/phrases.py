@@ -120,14 +120,17 @@ def _read(sentence: str) -> str:
 def _sentence_end(text: str, start: int) -> int:
     """The end of the sentence that starts at `start`; -1 when it is a question or a display that never closes."""
     at = start
-    while block := next((block for block in _BLOCKS if text.startswith(block[0], at)), None):
+    for _ in range(MAX_ITEMS):
+        block = next((block for block in _BLOCKS if text.startswith(block[0], at)), None)
+        if block is None:
+            break
         closed = text.find(block[1], at + 2)
         if closed < 0:
             return -1
         more = _MORE.match(text, closed + 2)
-        if more is None:
+        if more is None and block in DISPLAYS:
             return closed + 2
-        at = more.end()
+        at = more.end() if more else closed + 2
     if option := _OPTION.match(text, start):  # the point of "A. 25" ends no sentence
         at = option.end()
     limit = min(len(text), at + MAX_ANSWER_CHARS)

@@ -14,6 +14,7 @@ from rlvr_math_reward.algebra import (
     MAX_BITS,
     ONE,
     UNIT,
+    Atom,
     Form,
     Monomial,
     Poly,
@@ -40,7 +41,7 @@ def raised(base: Form, exponent: Form) -> Form:
     value = rational(exponent)
     if value is not None:
         if value.denominator == 1:
-            if abs(value) > MAX_BITS and not (rational(base) in (0, 1, -1) or len(base.top) == 1 and _unit(base)):
+            if abs(value) > MAX_BITS and not (rational(base) in (0, 1, -1) or (len(base.top) == 1 and _unit(base))):
                 raise TooLarge("an exponent is too large")
             return power(base, value.numerator)
         return power(root(base, value.denominator), value.numerator)
@@ -64,7 +65,8 @@ def root(form: Form, index: int) -> Form:
         return form
     if form.bottom is not UNIT:
         bottom = Form(form.bottom, UNIT)
-        lifted = multiply(Form(form.top, UNIT), power(bottom, index - 1))  # a/b = a b^(n-1) / b^n
+        # a/b = a b^(n-1) / b^n
+        lifted = multiply(Form(form.top, UNIT), power(bottom, index - 1))
         if index % 2:
             return divide(root(lifted, index), bottom)
         return divide(root(lifted, index), absolute(bottom) if rational(bottom) is None else bottom)
@@ -82,8 +84,8 @@ def _root_of_term(monomial: Monomial, value: Fraction, index: int) -> Form:
     inside: Poly = {ONE: Fraction(1)}
     for entry, exponent in monomial:
         share = exponent / index
-        positive = entry[0] in ("prime", "pi") or entry == ("exp", ONE) or index % 2 == 1 and entry[0] in ("sym", "exp")
-        if positive or entry[0] == "sym" and not (exponent % 2 == 0 and share % 2 != 0):
+        positive = entry[0] in ("prime", "pi") or entry == ("exp", ONE) or (index % 2 == 1 and entry[0] in ("sym", "exp"))
+        if positive or (entry[0] == "sym" and not (exponent % 2 == 0 and share % 2 != 0)):
             total = multiply(total, _settled_atom(entry, share))
         elif entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):
             total = multiply(total, atom(entry, share))
@@ -94,8 +96,8 @@ def _root_of_term(monomial: Monomial, value: Fraction, index: int) -> Form:
     return multiply(total, atom(("root", freeze(inside), index)))
 
 
-def _settled_atom(entry: tuple[object, ...], exponent: Fraction) -> Form:
-    return multiply(atom(entry, exponent), constant(1)) if entry[0] != "prime" else _prime_power(int(entry[1]), exponent)  # type: ignore[call-overload]
+def _settled_atom(entry: Atom, exponent: Fraction) -> Form:
+    return _prime_power(entry[1], exponent) if entry[0] == "prime" else atom(entry, exponent)
 
 
 def _prime_power(prime: int, exponent: Fraction) -> Form:
@@ -170,11 +172,11 @@ def logarithm(form: Form) -> Form:
     return add(total)
 
 
-def _log_of_atom(entry: tuple[object, ...], exponent: Fraction) -> Form:
+def _log_of_atom(entry: Atom, exponent: Fraction) -> Form:
     if entry[0] == "prime":
         return multiply(constant(exponent), atom(("log", entry[1])))
-    if entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):  # type: ignore[attr-defined]
-        return Form({entry[1]: exponent}, UNIT)  # type: ignore[dict-item]
+    if entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):
+        return Form({entry[1]: exponent}, UNIT)
     if entry[0] == "i":
         return multiply(constant(Fraction(1, 2)), multiply(atom(("i",)), atom(("pi",))))
     if entry[0] in ("sym", "pi") and exponent % 2 != 0:

@@ -36,11 +36,12 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _OPERATORS = frozenset("=<>+*/^≤≥≈≠−-±×·÷√(")
+_DIGIT = re.compile(r"\d")
 _UNSURE = frozenset(
     ("could", "might", "may", "maybe", "perhaps", "possibly", "either", "not", "cannot", "unknown", "neither", "never")
 )
-_BEFORE = frozenset(
-    "not no never or except without than least most almost nearly roughly around over under above below".split()
+_BEFORE = frozenset(("not", "no", "never", "or", "except", "without", "than", "least", "most")) | frozenset(
+    ("almost", "nearly", "roughly", "around", "over", "under", "above", "below")
 )
 _DENIED = re.compile(r"[*_)\s]*(?:or\b|(?:is|are|was)(?:\s+not|n't|n’t|\s+wrong|\s+incorrect)\b)")
 _CHOICE = re.compile(r"\([A-H]\)\s*\S")
@@ -113,7 +114,7 @@ def only_value(sentence: str) -> str | None:
 
 
 def _value(sentence: str) -> str | None:
-    if not any(c.isdigit() for c in sentence) and "$" not in sentence and "\\" not in sentence:
+    if not _DIGIT.search(sentence) and "$" not in sentence and "\\" not in sentence:
         return None
     tokens = _tokens(sentence)
     anchor = next((at for at in reversed(range(len(tokens))) if _is_value(sentence, tokens[at])), None)
@@ -139,7 +140,7 @@ def _tokens(sentence: str) -> list[_Token]:
 def _is_value(sentence: str, token: _Token) -> bool:
     if token.kind != "math":
         return token.kind == "number"
-    return any(c.isdigit() for c in sentence[token.start : token.end])
+    return _DIGIT.search(sentence, token.start, token.end) is not None
 
 
 def _extent(sentence: str, tokens: list[_Token], anchor: int) -> tuple[int, int]:

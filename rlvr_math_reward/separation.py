@@ -59,7 +59,7 @@ def _power_of_two(exponent: int) -> Any:
 
 
 def _collect_degrees(frozen: Frozen, degrees: dict[Atom, int]) -> None:
-    """The degree that each independent generator adds: a prime's root by its common denominator, a root by its index."""
+    """The degree that each generator adds: a prime's root by its common denominator, a root by its index."""
     for monomial, _ in frozen:
         for entry, exponent in monomial:
             if entry[0] == "root":

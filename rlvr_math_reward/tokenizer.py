@@ -38,7 +38,8 @@ class Token(NamedTuple):
 
 # -- tables: what a command or a character stands for ------------------------------------------------------------------
 OPERATORS: dict[str, str] = {
-    r"\cdot": "*", r"\times": "*", r"\ast": "*", r"\cdotp": "*", r"\div": "/", r"\slash": "/", r"\pm": "+-", r"\mp": "-+",
+    r"\cdot": "*", r"\times": "*", r"\ast": "*", r"\cdotp": "*", r"\div": "/", r"\slash": "/",
+    r"\pm": "+-", r"\mp": "-+",
     r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\leqq": "<=", r"\ge": ">=", r"\geq": ">=", r"\geqslant": ">=",
     r"\geqq": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!=", r"\neq": "!=", r"\in": "in", r"\approx": "~",
     r"\thickapprox": "~", r"\simeq": "~", r"\equiv": "==", r"\cup": "cup", r"\cap": "cap", r"\setminus": "setminus",
@@ -49,7 +50,8 @@ OPERATORS: dict[str, str] = {
     r"\longrightarrow": "->", r"\\": "newline", r"\over": "over", r"\choose": "choose", r"\prime": "'", r"\land": "and",
     r"\wedge": "and", r"\lor": "or", r"\vee": "or", r"\#": "#", r"\&": "&", r"\pounds": "£", r"\euro": "€",
     r"\star": "star", r"\neg": "not", r"\lnot": "not", r"\degree": "°", r"\circ": "°", r"\textdegree": "°",
-    "**": "^", "<=": "<=", ">=": ">=", "!=": "!=", "==": "=", "...": "...", "..": "..", "->": "->", "+-": "+-", "+/-": "+-",
+    "**": "^", "<=": "<=", ">=": ">=", "!=": "!=", "==": "=", "...": "...", "..": "..", "->": "->",
+    "+-": "+-", "+/-": "+-",
 }  # fmt: skip
 CHARACTERS: dict[str, str] = {
     "≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "≠": "!=", "≈": "~", "≡": "==", "∈": "in", "∪": "cup", "∩": "cap",
@@ -79,8 +81,8 @@ SET_WORDS = {"U": "cup", "union": "cup", "intersection": "cap", "setminus": "set
 UNITS_LIKE_FUNCTIONS = frozenset(("min", "deg"))
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh "
-    "arctanh asin acos atan asinh acosh atanh ln log lg exp gcd lcm max min det cis sgn sign floor ceil abs sqrt cbrt Re "
-    "Im arg deg root factorial binomial percent conjugate erf degree".split()
+    "arctanh asin acos atan asinh acosh atanh ln log lg exp gcd lcm max min det cis sgn sign floor ceil abs sqrt cbrt "
+    "Re Im arg deg root factorial binomial percent conjugate erf degree".split()
 )
 COMMANDS = frozenset(
     r"\frac \dfrac \tfrac \cfrac \nicefrac \sfrac \sqrt \binom \dbinom \tbinom \overline \bar \widebar \begin \end "
@@ -93,8 +95,8 @@ TEXT_FONTS = frozenset(
 )
 MATH_FONTS = frozenset(
     r"\mathbf \mathit \mathsf \mathtt \mathnormal \boldsymbol \bm \mathcal \mathfrak \mathscr \vec \pmb \hat \tilde "
-    r"\underline \ensuremath \boxed \fbox \displaystyle \textstyle \scriptstyle \limits \nolimits \left \right \big \Big "
-    r"\bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \bf \it \quad \qquad \enspace \thinspace \space \, \; \: \! \/ "
+    r"\underline \ensuremath \boxed \fbox \displaystyle \textstyle \scriptstyle \limits \nolimits \left \right \big "
+    r"\Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \bf \it \quad \qquad \enspace \thinspace \space \, \; \: \! \/ "
     r"\( \) \[ \] \nonumber \phantom".split()
 ) | {"\\ ", "\\\n", "\\-"}
 _SPACES = frozenset({r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\enspace", r"\thinspace", r"\space", "\\ ", "\\\n"})
@@ -112,7 +114,7 @@ _FOLD = str.maketrans(
     "−–—‒﹣－＋＊／＝＜＞（）［］｛｝，．；：！％＾＿｜～＄０１２３４５６７８９\u00a0\u2009\u202f\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u3000、，",
     "-----" + "-+*/=<>()[]{},.;:!%^_|~$0123456789" + " " * 11 + ",,",
 )  # fmt: skip
-_FOLD[ord("~")] = " "  # a TeX tie
+_FOLD[ord("~")] = ord(" ")  # a TeX tie
 
 _GROUP_SEPARATOR = r"(?:,\\![ ]?|,|\{,\}|\\!,|\\,|\{\\,\}|[ ])"
 _EXPONENT = r"[eE][+-]?[0-9]+(?![A-Za-z0-9])"

@@ -6,13 +6,14 @@ point or an open interval is for the kind of the gold to say. Every node is froz
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TypeAlias
 
 __all__ = [
     "Apply", "Based", "BigOperator", "Constant", "Matrix", "Number", "Power", "Product", "Quantity", "Quotient",
-    "Ratio", "Relation", "Sequence", "SetBuilder", "Sum", "Symbol", "Tree", "Words", "children", "render", "renamed", "to_json",
+    "Ratio", "Relation", "Sequence", "SetBuilder", "Sum", "Symbol", "Tree", "Words",
+    "children", "render", "renamed", "to_json",
 ]  # fmt: skip
 
 
@@ -186,8 +187,7 @@ def renamed(tree: Tree, old: str, new: str) -> Tree:
         return tree
     if isinstance(tree, Symbol):
         return Symbol(new) if tree.name == old else tree
-    changes = {field.name: _renamed_field(getattr(tree, field.name), old, new) for field in fields(tree)}
-    return replace(tree, **changes)
+    return type(tree)(*(_renamed_field(getattr(tree, field.name), old, new) for field in fields(tree)))  # type: ignore[arg-type]
 
 
 def _renamed_field(value: object, old: str, new: str) -> object:
@@ -274,7 +274,8 @@ def _render_compound(tree: Tree) -> str:
         case Apply("union" | "intersection" | "difference", (left, right)):
             return f"{render(left)} {_SET_WORDS[tree.name]} {render(right)}"
         case Relation(operators, operands):
-            rest = (f" {_RELATION_SIGNS.get(op, op)} {render(side)}" for op, side in zip(operators, operands[1:], strict=True))
+            signs = (_RELATION_SIGNS.get(operator, operator) for operator in operators)
+            rest = (f" {sign} {render(side)}" for sign, side in zip(signs, operands[1:], strict=True))
             return render(operands[0]) + "".join(rest)
         case Sequence(opening, items, closing, joiner):
             inner = _JOINERS[joiner].join(_item(item) for item in items)
@@ -330,7 +331,8 @@ def _product(factors: tuple[Tree, ...]) -> tuple[str, int]:
     if factors and factors[0] == Number(Fraction(-1)) and len(factors) > 1:
         rest = factors[1] if len(factors) == 2 else Product(factors[1:])
         return "-" + _wrap(rest, _PRODUCT), _SIGN
-    return "*".join(_wrap(factor, _PRODUCT if index == 0 else _POWER) for index, factor in enumerate(factors)), _PRODUCT
+    texts = (_wrap(factor, _PRODUCT if index == 0 else _POWER) for index, factor in enumerate(factors))
+    return "*".join(texts), _PRODUCT
 
 
 def _apply(name: str, args: tuple[Tree, ...]) -> tuple[str, int]:

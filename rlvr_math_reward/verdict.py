@@ -13,7 +13,7 @@ __all__ = ["Extraction", "Outcome", "Verdict", "VerdictRecord"]
 
 
 class Outcome(str, Enum):
-    """How grading one completion ended. The value is the lower-case name, fit for JSON and for a metric's name."""
+    """How grading one completion ended. The value is the lower-case name, fit for JSON and for metrics."""
 
     CORRECT = "correct"
     """The prediction is the gold."""
@@ -22,9 +22,9 @@ class Outcome(str, Enum):
     INCORRECT = "incorrect"
     """The prediction was read and is another answer."""
     NO_ANSWER = "no_answer"
-    """The completion states no final answer: none of the extraction rules found one, or the box is empty or truncated."""
+    """The completion states no final answer: no extraction rule found one, or the box is empty or truncated."""
     UNPARSABLE = "unparsable"
-    """An answer was found, but it is not in any notation that the parser reads, or it is over a size limit."""
+    """An answer was found, but in no notation that the parser reads, or over a size limit."""
     UNDECIDED = "undecided"
     """Both sides were read and neither equality nor difference could be shown within the limits."""
     BAD_GOLD = "bad_gold"

@@ -23,21 +23,24 @@ MAX_ANNOUNCEMENT = 12
 """Tokens before "is" in an announcement such as "the solution to the problem is"."""
 
 QUALIFIERS = frozenset(
-    "not no non never neither nor none wrong incorrect false invalid maybe perhaps possibly probably likely either or and if "
-    "when unless where otherwise but except excluding without is isn isnt are aren was were be been equals equal than least "
-    "most about around approximately approx roughly nearly almost over under above below between from to through until "
-    "minus plus squared cubed factorial hundred thousand million billion trillion dozen half third quarter percent negative "
-    "positive point so only unsure guess any some choose mod modulo odd even prime prove proof answer gold correct right "
-    "true yes think believe hope could would should might may can cannot it this that which because since then else lambda "
-    "return import yield print".split()
+    "not no non never neither nor none wrong incorrect false invalid maybe perhaps possibly probably likely "
+    "either or and if when unless where otherwise but except excluding without is isn isnt are aren was were be "
+    "been equals equal than least most about around approximately approx roughly nearly almost over under above "
+    "below between from to through until minus plus squared cubed factorial hundred thousand million billion "
+    "trillion dozen half third quarter percent negative positive point so only unsure guess any some choose mod "
+    "modulo odd even prime prove proof answer gold correct right true yes think believe hope could would should "
+    "might may can cannot it this that which because since then else lambda return import yield print"
+    .split()
 )
 UNITS = frozenset(
-    "mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh mg g gm kg lb lbs pound pounds oz "
-    "ounce ounces ton tons ml cl dl l liter liters litre litres gal gallon gallons s sec secs second seconds min mins minute "
-    "minutes h hr hrs hour hours day days week weeks month months year years deg degree degrees rad radian radians usd eur "
-    "dollar dollars cent cents euro euros unit units sq cu square cubic n newton newtons j joule joules kj w watt watts kw "
-    "v volt volts hz khz pa kpa atm mol k cal kcal acre acres cup cups am pm meter meters metre metres centimeter "
-    "centimeters kilometer kilometers millimeter millimeters gram grams kilogram kilograms".split()
+    "mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh mg g gm kg lb lbs pound "
+    "pounds oz ounce ounces ton tons ml cl dl l liter liters litre litres gal gallon gallons s sec secs second "
+    "seconds min mins minute minutes h hr hrs hour hours day days week weeks month months year years deg degree "
+    "degrees rad radian radians usd eur dollar dollars cent cents euro euros unit units sq cu square cubic n "
+    "newton newtons j joule joules kj w watt watts kw v volt volts hz khz pa kpa atm mol k cal kcal acre acres "
+    "cup cups am pm meter meters metre metres centimeter centimeters kilometer kilometers millimeter millimeters "
+    "gram grams kilogram kilograms"
+    .split()
 )
 UNIT_LETTERS = frozenset("mgslhLNJWVKdn")
 SHORT_WORDS = frozenset("of in is as at by on no so if to up we it be an or my he me us do go am ok ha oh hi".split())
@@ -110,10 +113,10 @@ def fixed_phrase(tokens: list[Token]) -> Tree | None:
 
 def words(tokens: list[Token], text: str) -> Words | None:
     """The answer as words, or None where it has none: a broken formula stays a broken formula."""
-    if not any(token.kind == "word" or (token.kind == "run" and len(token.text) > 2) for token in tokens):
-        if not (len(tokens) == 1 and tokens[0].kind == "run"):
-            return None
-    kept = [token.text for token in tokens if token.text not in ("{", "}", ",", ".", "\"", "'", "!", "`")]
+    spelled_out = any(token.kind == "word" or (token.kind == "run" and len(token.text) > 2) for token in tokens)
+    if not spelled_out and not (len(tokens) == 1 and tokens[0].kind == "run"):
+        return None
+    kept = [token.text for token in tokens if token.text not in ("{", "}", ",", ".", '"', "'", "!", "`")]
     written = " ".join(kept)
     return Words(written.lower(), written) if written else None
 
@@ -157,12 +160,15 @@ def unit_phrase(tokens: list[Token], at: int, value: Tree) -> tuple[str | None, 
 
     `(None, 0)` where none stands there; `("", n)` for the `th` of an ordinal.
     """
-    start, parts, count_words = at, [], 0
+    start, count_words = at, 0
+    parts: list[str] = []
     if tokens[at].text in ORDINALS and not tokens[at].spaced:
         return "", 1
     while at < len(tokens):
         token = tokens[at]
         word = _lower(token)
+        if token.kind == "letter" and parts and not parts[-1].endswith(("/", "*")) and word != "a":
+            return None, 0  # "4 of x" is no unit
         if not word:
             taken = _unit_mark(tokens, at, parts)
             if not taken:
@@ -284,4 +290,6 @@ def spelled(text: str) -> str:
 
 
 _SPACING = ("\\,", "\\;", "\\:", "\\!", "\\ ", "~", "\\quad", "\\qquad", "\\left", "\\right", "\\\\")
-_FONT = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mathsf|mbox|boldsymbol|bf|rm)(?![A-Za-z])")
+_FONT = re.compile(
+    r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mathsf|mbox|boldsymbol|bf|rm)(?![A-Za-z])"
+)

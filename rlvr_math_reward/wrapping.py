@@ -32,7 +32,8 @@ _DELIMITERS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 NAME = r"(?:\\?[A-Za-z]{1,10}(?:_(?:\w|\{\w{1,8}\}))?'?(?:\(\w\))?)"
 """The name of what is sought: `x`, `x_1`, `\\theta`, `f(x)`, `area`."""
 
-_SIMPLE = re.compile(r"-?(?:\d+(?:[./,]\d+)?|[A-Za-z])")
+_FIRST = frozenset(("", " ", "\t", "\r", "\n", "*", "`", "~", "$"))
+_LAST = _FIRST | frozenset((".", ",", ";", ")", "]", "\\"))
 _NOTE = re.compile(r"<<[^<>]*>>|<\|[^<>|]*\|>|</?s>|</?answer>")
 _BOLD = re.compile(r"(?<![\w)\]}])(?:\*\*|__)|(?:\*\*|__)(?![\w(\[{\\])")
 _SPACING = ("\\,", "\\;", "\\!", "\\:", "\\ ", "\\\\")
@@ -62,7 +63,7 @@ def clean(text: str) -> str:
         >>> clean(r" $$ x = \\frac{1}{2}. $$ ")
         'x = \\\\frac{1}{2}'
     """
-    if _SIMPLE.fullmatch(text) or len(text) > MAX_ANSWER_CHARS:
+    if _is_bare(text) or len(text) > MAX_ANSWER_CHARS:
         return text
     for _ in range(_MAX_WRAPPERS):
         before = text
@@ -83,6 +84,15 @@ def clean(text: str) -> str:
     if text.endswith("}") and text.count("{") < text.count("}") and "\\}" not in text:
         text = text.rstrip("}")
     return text
+
+
+def _is_bare(text: str) -> bool:
+    """Whether nothing is to be taken off: most answers in boxes."""
+    if text.isalnum() and text.isascii():
+        return True
+    if text[:1] in _FIRST or text[-1:] in _LAST or not text.isascii() or text.startswith(("\\(", "\\[", "\\begin")):
+        return False
+    return text[-1] != "}" or text.count("{") >= text.count("}")
 
 
 def _unwrap(text: str, opener: str, closer: str) -> str:

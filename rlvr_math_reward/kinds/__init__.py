@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import ModuleType
 
 from rlvr_math_reward.kinds import choice, collection, interval, matrix, quantity, relation, scalar, words
-from rlvr_math_reward.kinds.answer import Answer
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match
 
-__all__ = ["KINDS", "classify"]
+__all__ = ["KINDS", "classify", "match"]
 
 KINDS: dict[str, ModuleType] = {
     "choice": choice,
@@ -19,6 +19,12 @@ KINDS: dict[str, ModuleType] = {
     "scalar": scalar,
     "relation": relation,
 }
+
+
+def match(kind: str, gold: Answer, prediction: Answer, compare: Comparer) -> Match:
+    """Whether the prediction, read as this kind, is the gold."""
+    found: Match = KINDS[kind].match(gold, prediction, compare)
+    return found
 
 
 def classify(gold: Answer) -> str:

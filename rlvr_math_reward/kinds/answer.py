@@ -82,7 +82,7 @@ def is_name(tree: Tree) -> bool:
         case Symbol():
             return True
         case Apply(name, args):
-            single = len(name) == 1 or name in ("abs", "det") and False
+            single = len(name) == 1 or (name in ("abs", "det") and False)
             return single and all(isinstance(arg, Symbol | Number) for arg in args)
         case Product(factors) if len(factors) in (2, 3):
             capitals = all(isinstance(factor, Symbol) and factor.name.isupper() for factor in factors)

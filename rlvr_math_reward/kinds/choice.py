@@ -56,4 +56,4 @@ def _rival(rest: str) -> bool:
     words = re.findall(r"[A-Za-z]+", rest)
     lone = [word for word in words if len(word) == 1 and word.isupper() and word not in "AI"]
     hedged = {"or", "not", "maybe", "and", "wrong", "either"} & {word.lower() for word in words}
-    return bool(hedged) or len(lone) > 0 and len(words) == len(lone)
+    return bool(hedged) or (len(lone) > 0 and len(words) == len(lone))

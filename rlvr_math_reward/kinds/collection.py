@@ -81,7 +81,7 @@ def _ordered_items(gold: Sequence, prediction: Tree) -> list[Tree] | None:
             same = (opening, closing) == (gold.opening, gold.closing)
             vectors = {(opening, closing), (gold.opening, gold.closing)} <= {("(", ")"), ("<", ">"), ("[", "]")}
             flat = "[" not in (opening, gold.opening) or opening == gold.opening or len(items) > 2
-            return list(items) if same or vectors and flat else None
+            return list(items) if same or (vectors and flat) else None
         case Sequence("", items, _, _) if all(name_of(item) for item in items):
             return [item.operands[1] for item in items if isinstance(item, Relation) and len(item.operands) == 2]
         case Matrix(rows, "matrix") if all(len(row) == 1 for row in rows):

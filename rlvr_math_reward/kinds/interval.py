@@ -77,7 +77,7 @@ def claims(gold: Answer) -> bool:
             return len(items) > 1 and all(isinstance(item, Relation) and claims(Answer("", item)) for item in items)
         case Sequence(opening, items, closing, _) if len(items) == 2:
             mixed = (opening, closing) in (("[", ")"), ("(", "]"), ("[", "]"))
-            return mixed or opening == "(" and any(_is_infinite(item) for item in items)
+            return mixed or (opening == "(" and any(_is_infinite(item) for item in items))
         case Apply("union" | "intersection" | "difference", _):
             return True
         case Relation(("in",), (left, _)):
@@ -134,8 +134,6 @@ def _variable(tree: Tree) -> str | None:
         case Sequence("", items, "", _):
             found = {_variable(item) for item in items}
             return found.pop() if len(found) == 1 else None
-        case SetBuilder(_, condition):
-            return None if isinstance(condition, Sequence) else None
     return None
 
 
@@ -213,7 +211,7 @@ def _union(sets: list[RealSet]) -> RealSet:
 def _interval(low: Tree, high: Tree, closed_low: bool, closed_high: bool) -> Piece:
     piece = Piece(_end(low), _end(high), closed_low and not _is_infinite(low), closed_high and not _is_infinite(high))
     first, last = _position(piece.low), _position(piece.high)
-    if first > last or first == last and not (piece.closed_low and piece.closed_high):
+    if first > last or (first == last and not (piece.closed_low and piece.closed_high)):
         raise NotASet
     return piece
 
@@ -268,8 +266,10 @@ def _solved(operator: str, side: Tree, bound: Tree) -> RealSet:
         case Apply("abs", (inner,)):
             minus = Product((Number(Fraction(-1)), bound))
             if operator in ("<", "<=", "="):
-                return Combined("intersection", _solved(operator, inner, bound), _solved(_FLIPPED[operator], inner, minus))
-            return Combined("union", _solved(operator, inner, bound), _solved(_FLIPPED[operator], inner, minus))
+                operation = "intersection"
+            else:
+                operation = "union"
+            return Combined(operation, _solved(operator, inner, bound), _solved(_FLIPPED[operator], inner, minus))
     if not is_name(side):
         factor, offset = _linear(side)
         bound = Quotient(Sum((bound, Number(-offset))), Number(factor))
@@ -353,7 +353,7 @@ def _member(reals: RealSet, position: int, ends: list[list[Tree]]) -> bool:
             return _member(left, position, ends) and not _member(right, position, ends)
         case Piece(low, high, closed_low, closed_high):
             first, last = _index(low, ends, -1), _index(high, ends, 2 * len(ends) + 1)
-            return first < position < last or position == first and closed_low or position == last and closed_high
+            return first < position < last or (position == first and closed_low) or (position == last and closed_high)
     raise TypeError(f"not a set: {reals!r}")
 
 

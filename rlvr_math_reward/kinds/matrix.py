@@ -16,7 +16,7 @@ def claims(gold: Answer) -> bool:
     tree = named_value(gold.tree)
     if _is_vector_sum(tree):
         return False
-    return not isinstance(tree, Sequence) and rows_of(tree) is not None or _nested(tree) is not None
+    return (not isinstance(tree, Sequence) and rows_of(tree) is not None) or _nested(tree) is not None
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
@@ -42,8 +42,8 @@ def rows_of(tree: Tree) -> Rows | None:
         case Product(factors):
             return _scaled(factors)
         case Quotient(top, bottom):
-            rows = rows_of(top)
-            return None if rows is None else tuple(tuple(Quotient(entry, bottom) for entry in row) for row in rows)
+            above = rows_of(top)
+            return None if above is None else tuple(tuple(Quotient(entry, bottom) for entry in row) for row in above)
     return None
 
 
@@ -51,7 +51,7 @@ def _nested(tree: Tree) -> Rows | None:
     """`[[1, 2], [3, 4]]`: brackets in brackets, of equal lengths."""
     match tree:
         case Sequence("[", items, "]", _) if items and all(_is_row(item) for item in items):
-            rows = tuple(item.items for item in items if isinstance(item, Sequence))
+            rows: Rows = tuple(item.items for item in items if isinstance(item, Sequence))
             return rows if all(len(row) == len(rows[0]) for row in rows) else None
     return None
 
@@ -62,7 +62,7 @@ def _is_row(item: Tree) -> bool:
 
 def _scaled(factors: tuple[Tree, ...]) -> Rows | None:
     vectors = [factor for factor in factors if isinstance(factor, Matrix | Sequence)]
-    if len(vectors) != 1 or isinstance(vectors[0], Sequence) and vectors[0].opening not in ("(", "<", "["):
+    if len(vectors) != 1 or (isinstance(vectors[0], Sequence) and vectors[0].opening not in ("(", "<", "[")):
         return None
     rows = rows_of(vectors[0])
     rest = tuple(factor for factor in factors if factor is not vectors[0]) or (Number(Fraction(1)),)

@@ -88,7 +88,7 @@ def _match_pair(gold: tuple[str, Tree, Tree], prediction: tuple[str, Tree, Tree]
     if not any(_has_variable(mono) for mono in wanted) or not found:
         return no("a relation without solutions is only itself")
     factor = _factor(wanted, found)
-    if factor is None or factor < 0 and gold[0] in ("<", "<="):
+    if factor is None or (factor < 0 and gold[0] in ("<", "<=")):
         return no("neither relation is the other times a constant")
     return yes("one relation is the other times a constant")
 
@@ -173,7 +173,7 @@ def _distinct_roots(poly: Poly) -> int:
     coefficients: dict[int, Fraction] = {}
     for monomial, value in poly.items():
         pairs = list(monomial)
-        if len(pairs) > 1 or pairs and (pairs[0][0][0] != "sym" or pairs[0][1].denominator != 1):
+        if len(pairs) > 1 or (pairs and (pairs[0][0][0] != "sym" or pairs[0][1].denominator != 1)):
             raise NotExact("no polynomial in one unknown")
         coefficients[int(pairs[0][1]) if pairs else 0] = value
     degree = max(coefficients, default=0)

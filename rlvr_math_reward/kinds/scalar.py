@@ -28,7 +28,7 @@ __all__ = ["claims", "match", "values"]
 
 APPROXIMATE = 0.01
 """Relative difference within which the two sides of a written `\\approx` count as forms of one value."""
-_SEVERAL = (Sequence, Words, Matrix, SetBuilder, Ratio, Relation)
+SEVERAL = (Sequence, Words, Matrix, SetBuilder, Ratio, Relation)
 
 
 def claims(gold: Answer) -> bool:
@@ -36,7 +36,7 @@ def claims(gold: Answer) -> bool:
     match gold.tree:
         case Relation(operators, operands):
             return set(operators) <= {"=", "~"} and not any(symbols(operand) for operand in operands)
-    return not isinstance(gold.tree, _SEVERAL)
+    return not isinstance(gold.tree, SEVERAL)
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
@@ -73,7 +73,7 @@ def values(tree: Tree, compare: Comparer) -> list[Tree]:
             return values(inner, compare)
         case Apply("mod", (inner, _)):
             return [inner]
-    if isinstance(tree, _SEVERAL) or _stands_for_several(tree):
+    if isinstance(tree, SEVERAL) or _stands_for_several(tree):
         return []
     return [tree]
 
