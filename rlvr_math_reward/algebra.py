@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
     "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "TooLarge", "Undefined", "add", "atom", "constant",
-    "divide", "freeze", "is_rational", "multiply", "multiply_polys", "negate", "power", "primes_of", "rational", "subtract",
+    "divide", "freeze", "is_rational", "multiply", "multiply_polys", "negate", "power", "primes_of", "rational",
+    "subtract",
 ]  # fmt: skip
 
 Atom: TypeAlias = tuple[Any, ...]

@@ -195,7 +195,7 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
         tree = Words(spelled(prediction).lower(), spelled(prediction))
     if isinstance(tree, ParseError):
         return Verdict(Outcome.UNPARSABLE, 0.0, gold.answer.text, prediction, gold.kind, None, "parse",
-                       f"the answer is not readable: {tree.reason}", gold.canonical)  # fmt: skip
+                       f"the answer is not readable: {tree.reason}", gold.canonical, error_span=tree.span)  # fmt: skip
     canonical = _canonical(tree)
     if policy.require_evaluated and is_plain_number(gold.answer.tree) and not is_plain_number(tree):
         match = Match(False, "none", "the answer leaves an operation to perform")

@@ -84,7 +84,8 @@ def _root_of_term(monomial: Monomial, value: Fraction, index: int) -> Form:
     inside: Poly = {ONE: Fraction(1)}
     for entry, exponent in monomial:
         share = exponent / index
-        positive = entry[0] in ("prime", "pi") or entry == ("exp", ONE) or (index % 2 == 1 and entry[0] in ("sym", "exp"))
+        odd_root = index % 2 == 1 and entry[0] in ("sym", "exp")
+        positive = entry[0] in ("prime", "pi") or entry == ("exp", ONE) or odd_root
         if positive or (entry[0] == "sym" and not (exponent % 2 == 0 and share % 2 != 0)):
             total = multiply(total, _settled_atom(entry, share))
         elif entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):

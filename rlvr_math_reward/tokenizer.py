@@ -96,7 +96,8 @@ TEXT_FONTS = frozenset(
 MATH_FONTS = frozenset(
     r"\mathbf \mathit \mathsf \mathtt \mathnormal \boldsymbol \bm \mathcal \mathfrak \mathscr \vec \pmb \hat \tilde "
     r"\underline \ensuremath \boxed \fbox \displaystyle \textstyle \scriptstyle \limits \nolimits \left \right \big "
-    r"\Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \bf \it \quad \qquad \enspace \thinspace \space \, \; \: \! \/ "
+    r"\Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \bf \it \quad \qquad \enspace \thinspace \space "
+    r"\, \; \: \! \/ "
     r"\( \) \[ \] \nonumber \phantom".split()
 ) | {"\\ ", "\\\n", "\\-"}
 _SPACES = frozenset({r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\enspace", r"\thinspace", r"\space", "\\ ", "\\\n"})

@@ -82,6 +82,7 @@ class Verdict:
         gold_canonical: the gold in calculator notation, or None where it could not be read.
         prediction_canonical: the prediction in calculator notation, or None where it could not be read.
         matched: for a gold of several parts, `(parts that match, parts of the gold)`.
+        error_span: where the prediction stopped being readable, in characters of the prediction.
 
     Example:
         >>> from rlvr_math_reward import grade
@@ -101,6 +102,7 @@ class Verdict:
     gold_canonical: str | None = None
     prediction_canonical: str | None = None
     matched: tuple[int, int] | None = None
+    error_span: tuple[int, int] | None = None
 
     @property
     def correct(self) -> bool:
@@ -108,6 +110,38 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.CORRECT
+
+    def explain(self, completion: str | None = None) -> str:
+        """The steps that led here, a line each; with the completion, the line it was read from with carets under it.
+
+        Example:
+            >>> from rlvr_math_reward import grade
+            >>> completion = "Half of it: \\\\boxed{0.5}"
+            >>> print(grade(completion, "1/2").explain(completion))
+            correct
+              extraction   boxed
+                           Half of it: \\boxed{0.5}
+                                              ^^^
+              prediction   0.5                    read as 0.5
+              gold         1/2                    read as (1)/(2)
+              kind         scalar
+              decided by   exact: equal by exact arithmetic
+        """
+        found = self.extraction
+        lines = [self.outcome.value + (f" ({self.matched[0]} of {self.matched[1]} parts)" if self.matched else "")]
+        nothing = "no rule found an answer" if self.decided_by == "extraction" else "not looked for"
+        lines.append(_step("extraction", found.rule if found else nothing))
+        if found and completion is not None:
+            lines += _marked(completion, found.span)
+        if self.prediction is not None:
+            lines.append(_step("prediction", _read_as(self.prediction, self.prediction_canonical)))
+            if self.error_span:
+                lines += _marked(self.prediction, self.error_span)
+        lines.append(_step("gold", _read_as(self.gold, self.gold_canonical)))
+        if self.kind:
+            lines.append(_step("kind", self.kind))
+        lines.append(_step("decided by", f"{self.decided_by}: {self.reason}"))
+        return "\n".join(lines)
 
     def to_dict(self) -> VerdictRecord:
         """The verdict as plain JSON types."""
@@ -126,3 +160,27 @@ class Verdict:
             "decided_by": self.decided_by,
             "reason": self.reason,
         }
+
+
+# -- the layout of an explanation --------------------------------------------------------------------------------------
+_INDENT = " " * 15
+_CONTEXT_CHARS = 40
+"""Characters shown on either side of a marked span."""
+
+
+def _step(name: str, text: str) -> str:
+    return f"  {name:<13}{text}"
+
+
+def _read_as(text: str, canonical: str | None) -> str:
+    shown = " ".join(text.split())
+    return f"{shown:<22} read as {canonical}" if canonical is not None else f"{shown:<22} not readable"
+
+
+def _marked(text: str, span: tuple[int, int]) -> list[str]:
+    """The text around a span on one line, and carets under the span."""
+    start, end = span
+    before = text[max(0, start - _CONTEXT_CHARS) : start].rpartition("\n")[2]
+    inside = text[start : min(end, start + 2 * _CONTEXT_CHARS)].partition("\n")[0]
+    after = text[end : end + _CONTEXT_CHARS].partition("\n")[0] if end - start <= 2 * _CONTEXT_CHARS else ""
+    return [f"{_INDENT}{before}{inside}{after}".rstrip(), _INDENT + " " * len(before) + "^" * max(1, len(inside))]
