@@ -40,9 +40,10 @@ _DIGIT = re.compile(r"\d")
 _UNSURE = frozenset(
     ("could", "might", "may", "maybe", "perhaps", "possibly", "either", "not", "cannot", "unknown", "neither", "never")
 )
-_BEFORE = frozenset(("not", "no", "never", "or", "except", "without", "than", "least", "most")) | frozenset(
-    ("almost", "nearly", "roughly", "around", "over", "under", "above", "below")
-)
+_BEFORE = frozenset((
+    "not", "no", "never", "or", "except", "without", "than", "least", "most", "almost", "nearly", "roughly", "around",
+    "over", "under", "above", "below",
+))  # fmt: skip
 _DENIED = re.compile(r"[*_)\s]*(?:or\b|(?:is|are|was)(?:\s+not|n't|n’t|\s+wrong|\s+incorrect)\b)")
 _CHOICE = re.compile(r"\([A-H]\)\s*\S")
 _NOTHING = re.compile(
