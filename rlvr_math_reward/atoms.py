@@ -5,30 +5,22 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlvr_math_reward import wording
-from rlvr_math_reward.building import NUMBER_SETS, bracketed, called, index_of, named, negate
+from rlvr_math_reward.building import FUNCTION_LETTERS, NUMBER_SETS, bracketed, called, index_of, named, negate
 from rlvr_math_reward.cursor import Cursor
 from rlvr_math_reward.literals import number_literal, repeating_decimal
 from rlvr_math_reward.policy import MAX_MATRIX_ENTRIES
 from rlvr_math_reward.tokenizer import ParseError, Token
 from rlvr_math_reward.tree import (
-    Apply,
-    Based,
-    BigOperator,
-    Constant,
-    Matrix,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Sequence,
-    SetBuilder,
-    Symbol,
+    Apply, Based, BigOperator, Constant, Matrix, Number, Power, Product, Quotient, Sequence, SetBuilder, Symbol,
     Tree,
 )  # fmt: skip
 
 __all__ = ["Atoms"]
 
-CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "{{": ("}}",), "<<": (">>",), "{": ("}",)}
+CLOSERS = {
+    "(": (")", "]", "["), "[": ("]", ")", "["), "]": ("[", "]"), "{{": ("}}",), "<<": (">>",), "{": ("}",),
+}  # fmt: skip
+"""`]0, 1[` is how much of Europe writes the open interval."""
 INVERSES = {name: "arc" + name for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")}
 SYNONYMS = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
@@ -73,7 +65,7 @@ class Atoms(Cursor):
                 return self._number()
             case "letter":
                 self.at += 1
-                return self._subscripted(token.text)
+                return self._called_letter(token.text) or self._subscripted(token.text)
             case "name":
                 self.at += 1
                 return self._subscripted(token.text)
@@ -86,6 +78,22 @@ class Atoms(Cursor):
             case "operator":
                 return self._operator_atom()
         raise self.error("something is missing")
+
+    def _called_letter(self, letter: str) -> Tree | None:
+        """`f(17)`, `f'(x)`, `f^{-1}(x)`: a letter that names a function, with its arguments."""
+        if letter not in FUNCTION_LETTERS:
+            return None
+        start, name = self.at, letter
+        while self.take("'"):
+            name += "'"
+        if [token.text for token in self.tokens[self.at : self.at + 5]] == ["^", "{", "-", "1", "}"]:
+            self.at += 5
+            name += "^-1"
+        if not self.is_at("(") or self.token.spaced:
+            self.at = start
+            return None
+        inner = self._group("(")
+        return Apply(name, inner.items if isinstance(inner, Sequence) else (inner,))
 
     def _operator_atom(self) -> Tree:
         text = self.token.text
@@ -172,6 +180,8 @@ class Atoms(Cursor):
             if opening == "{{" and (self.take("mid", "|") or self.take(":")):
                 inner = SetBuilder(inner, self._answer())
             closing = self.expect(*CLOSERS[opening])
+            if "[" in (closing, opening) and closing in "[]" and opening in "[]" and (opening, closing) != ("[", "]"):
+                opening, closing = {"]": "("}.get(opening, opening), {"[": ")"}.get(closing, closing)
             tree = bracketed(opening, inner, closing)
         self.bars, self.colon_splits, self.differential = saved
         self.depth -= 1
@@ -274,6 +284,8 @@ class Atoms(Cursor):
 
     def _overline(self) -> Tree:
         inner = self._argument()
+        if isinstance(inner, Number):
+            raise self.error("a bar over a number means several things: stopped")
         segment = isinstance(inner, Product) and all(isinstance(f, Symbol) and f.name.isupper() for f in inner.factors)
         return Symbol("segment " + "".join(f.name for f in inner.factors)) if segment else Apply("conjugate", (inner,))  # type: ignore[union-attr]
 

@@ -5,22 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlvr_math_reward.tree import (
-    Apply,
-    Based,
-    Constant,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Relation,
-    Sequence,
-    SetBuilder,
-    Symbol,
-    Tree,
+    Apply, Based, Constant, Number, Power, Product, Quotient, Relation, Sequence, SetBuilder, Symbol, Tree,
 )  # fmt: skip
 
-__all__ = ["NUMBER_SETS", "bracketed", "called", "fraction", "index_of", "named", "negate", "times"]
+__all__ = ["FUNCTION_LETTERS", "NUMBER_SETS", "bracketed", "called", "fraction", "index_of", "named", "negate", "times"]
 
+FUNCTION_LETTERS = frozenset("fgh")
+"""Letters that name a function where a bracket follows at once: `f(17)`, but `x(x+1)`."""
 NUMBER_SETS = {"RR": "R", "QQ": "Q", "ZZ": "Z", "NN": "N", "CC": "C"}
 MINUS_ONE = Number(Fraction(-1))
 

@@ -6,20 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rlvr_math_reward.algebra import (
-    ONE,
-    UNIT,
-    Atom,
-    Form,
-    NotExact,
-    Poly,
-    add,
-    atom,
-    constant,
-    content,
-    freeze,
-    multiply,
-    negate,
-    primes_of,
+    ONE, UNIT, Atom, Form, NotExact, Poly, add, atom, constant, content, freeze, multiply, negate, primes_of,
     subtract,
 )  # fmt: skip
 

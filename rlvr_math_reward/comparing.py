@@ -13,18 +13,7 @@ from rlvr_math_reward.kinds.answer import Answer, Match, no
 from rlvr_math_reward.kinds.quantity import match_values
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.tree import (
-    Apply,
-    Constant,
-    Number,
-    Product,
-    Quantity,
-    Relation,
-    Sequence,
-    SetBuilder,
-    Tree,
-    Words,
-    children,
-    render,
+    Apply, Constant, Number, Product, Quantity, Relation, Sequence, SetBuilder, Tree, Words, children, render,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 

@@ -14,36 +14,13 @@ from functools import lru_cache
 
 from rlvr_math_reward import closed_forms
 from rlvr_math_reward.algebra import (
-    ONE,
-    Form,
-    NotExact,
-    TooLarge,
-    Undefined,
-    add,
-    atom,
-    constant,
-    divide,
-    freeze,
-    multiply,
-    subtract,
+    ONE, Form, NotExact, TooLarge, Undefined, add, atom, constant, divide, freeze, multiply, subtract,
 )  # fmt: skip
 from rlvr_math_reward.equality import compare_forms
 from rlvr_math_reward.functions import ANGLES, FUNCTIONS, determinant, integer
 from rlvr_math_reward.powers import raised
 from rlvr_math_reward.tree import (
-    Apply,
-    Based,
-    BigOperator,
-    Constant,
-    Matrix,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Sequence,
-    Sum,
-    Symbol,
-    Tree,
+    Apply, Based, BigOperator, Constant, Matrix, Number, Power, Product, Quotient, Sequence, Sum, Symbol, Tree,
 )  # fmt: skip
 
 __all__ = ["compare", "exact", "is_undefined", "substituted"]

@@ -134,7 +134,7 @@ _FENCE = re.compile(r"\s*(?:`{3,}\w*|~{3,}|-{3,}|\*{3,}|={3,}|</?\w+>)?\s*")
 _OPEN_ENDS = frozenset("=+*/^:,;({[<>\\−–-")
 _OPEN_WORDS = frozenset((
     "is", "are", "was", "be", "the", "a", "an", "of", "to", "that", "we", "in", "by", "for", "and", "or", "if", "with",
-    "get", "so", "as", "at", "on", "from", "this", "which", "where", "than", "has", "must", "can", "let", "when", "then",
+    "get", "so", "as", "at", "on", "from", "this", "which", "where", "than", "has", "must", "can", "let", "when",
 ))  # fmt: skip
 _MAX_CODE = 200
 """Characters of a line of a program; a longer one is prose."""

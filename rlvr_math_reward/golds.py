@@ -16,7 +16,7 @@ from rlvr_math_reward.kinds import classify
 from rlvr_math_reward.kinds.answer import Answer
 from rlvr_math_reward.kinds.scalar import SEVERAL
 from rlvr_math_reward.parser import ParseError, parse
-from rlvr_math_reward.tree import Tree, Words, children, render
+from rlvr_math_reward.tree import Constant, Tree, Words, children, render
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["BadGold", "Gold", "GoldSource", "read_gold", "sources"]
@@ -74,7 +74,7 @@ def read_gold(text: str) -> Gold | BadGold:
         return BadGold(stated, "the gold is nested too deep")
     if isinstance(tree, Words) and len(tree.text.split()) > MAX_GOLD_WORDS:
         return BadGold(stated, "the gold is a sentence, not an answer")
-    if _has_no_value(tree):
+    if _has_no_value(tree) or tree == Constant("..."):
         return BadGold(stated, "the gold has no value")
     answer = Answer(stated, tree)
     return Gold(answer, classify(answer), render(tree), not symbols(tree))

@@ -15,18 +15,7 @@ from typing import Any
 
 from rlvr_math_reward.closed_forms import based_value
 from rlvr_math_reward.tree import (
-    Apply,
-    Based,
-    BigOperator,
-    Constant,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Sequence,
-    Sum,
-    Symbol,
-    Tree,
+    Apply, Based, BigOperator, Constant, Number, Power, Product, Quotient, Sequence, Sum, Symbol, Tree,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 

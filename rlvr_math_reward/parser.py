@@ -17,18 +17,7 @@ from rlvr_math_reward.literals import plain_number
 from rlvr_math_reward.policy import MAX_ITEMS
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (
-    Apply,
-    Number,
-    Power,
-    Product,
-    Quantity,
-    Quotient,
-    Ratio,
-    Relation,
-    Sequence,
-    Sum,
-    Symbol,
-    Tree,
+    Apply, Constant, Number, Power, Product, Quantity, Quotient, Ratio, Relation, Sequence, Sum, Symbol, Tree,
 )  # fmt: skip
 
 __all__ = ["ParseError", "parse"]
@@ -38,6 +27,8 @@ SET_OPERATIONS = {"cup": "union", "cap": "intersection", "setminus": "difference
 CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit", "Celsius": "celsius", "Fahrenheit": "fahrenheit"}
 _PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+MAX_NAME_WORDS = 4
+"""Words before an equals sign that name an answer."""
 MINUS_ONE = Number(Fraction(-1))
 
 
@@ -65,13 +56,24 @@ def parse(text: str, *, unit_letters: bool = False) -> Tree:
     known = wording.fixed_phrase(tokens)
     if known is not None:
         return known
+    tokens = wording.without_quantifier(tokens)
+    excepted = wording.exception(tokens)
     try:
+        if excepted is not None:
+            return _without(excepted[0], _Parser(tokens[excepted[1] :], len(text), unit_letters).whole())
         return _Parser(tokens, len(text), unit_letters).whole()
     except ParseError:
         words = wording.words(tokens, text)
         if words is None:
             raise
         return words
+
+
+def _without(whole: Tree, values: Tree) -> Tree:
+    """A set without some values: "all real numbers except 0 and 1"."""
+    items = values.items if isinstance(values, Sequence) and not values.opening else (values,)
+    items = tuple(item.operands[1] if isinstance(item, Relation) else item for item in items)
+    return Apply("difference", (whole, Sequence("{", items, "}")))
 
 
 class _Parser(Atoms):
@@ -107,8 +109,11 @@ class _Parser(Atoms):
 
     def _separator(self) -> str | None:
         start, found = self.at, None
-        if self.take(",", ";"):
+        if self.take(",", ";") or (self.is_at("(") and self.tokens[self.at + 2].text == "in"):
             found = ","
+        if wording.is_declaration(self.tokens, self.at):
+            self.at += 1
+            return ","
         token = self.token
         if token.text.lower() in ("and", "or") and token.kind in ("word", "run", "operator"):
             self.at += 1
@@ -119,7 +124,7 @@ class _Parser(Atoms):
         return found
 
     def _statement(self) -> Tree:
-        named = self._function_head()
+        named = self._function_head() or self._named_in_words()
         operands, operators = [named or self._side()], []
         while self.token.kind == "operator" and self.token.text in RELATIONS:
             operators.append(self.token.text)
@@ -129,8 +134,21 @@ class _Parser(Atoms):
             return operands[0]
         return Relation(tuple(operators), tuple(operands))
 
+    def _named_in_words(self) -> Tree | None:
+        """`Area =`, `total cost =`: a name of a few words before an equals sign."""
+        end = self.at
+        while self.tokens[end].kind in ("word", "run") and end - self.at < MAX_NAME_WORDS:
+            end += 1
+        names = self.tokens[self.at : end]
+        if not names or self.tokens[end].text != "=" or not all(len(token.text) > 2 for token in names):
+            return None
+        if any(token.text.lower() in wording.QUALIFIERS for token in names):
+            return None
+        self.at = end
+        return Symbol(" ".join(token.text.lower() for token in names))
+
     def _function_head(self) -> Tree | None:
-        """`f(x)` before a relation sign: a name, not a product."""
+        """`P(x)` before a relation sign: a name, not a product."""
         window = self.tokens[self.at : self.at + 5]
         if len(window) < 5 or [t.text for t in window[1:4:2]] != ["(", ")"] or window[0].kind != "letter":
             return None
@@ -143,6 +161,8 @@ class _Parser(Atoms):
         """An expression with what belongs to it as a whole: a currency sign before, a unit or modulus behind."""
         self.take("~")
         start = self.at
+        if (declared := self._integer_declaration()) is not None:
+            return declared
         negative = self.is_at("-") and self.tokens[self.at + 1].text in CURRENCIES
         self.at += negative
         currency = CURRENCIES.get(self.token.text) if self.token.kind == "operator" else None
@@ -152,6 +172,12 @@ class _Parser(Atoms):
         value = self._set_expression()
         value = Product((MINUS_ONE, value)) if negative and currency else value
         return self._suffix(value, currency)
+
+    def _integer_declaration(self) -> Tree | None:
+        """`n is an integer`, `k an integer`, `any integer k`: as `n in Z`."""
+        name, count = wording.integer_declaration(self.tokens, self.at)
+        self.at += count
+        return Relation(("in",), (Symbol(name), Constant("Z"))) if count else None
 
     def _suffix(self, value: Tree, currency: str | None) -> Tree:
         if self.take("€", "$", "£", "¥"):
@@ -172,7 +198,7 @@ class _Parser(Atoms):
         if self.token.kind == "run" and self.token.text == "mod":
             self.at += 1
             return Apply("mod", (value, self._power()))
-        if self.is_at("(") and self.tokens[self.at + 1].text == "mod":
+        if self.is_at("(") and self.tokens[self.at + 1].text in ("mod", "bmod"):
             self.at += 2
             value = Apply("mod", (value, self._power()))
             self.expect(")")
@@ -289,10 +315,17 @@ class _Parser(Atoms):
             case "operator":
                 if token.text == "|":
                     return not self.bars
-                if token.text == "(" and self.tokens[self.at + 1].text == "mod":
+                if token.text == "(" and self.tokens[self.at + 1].text in ("mod", "bmod"):
                     return False
-                return token.text in ("(", "{", "lfloor", "lceil") or (token.text == "[" and not token.spaced)
+                if token.text == "(" and self.tokens[self.at + 2].text in ("in", "mid"):  # `... (k in Z)` declares k
+                    return False
+                return token.text in ("(", "{", "lfloor", "lceil") or (token.text == "[" and self._opens_group())
         return False
+
+    def _opens_group(self) -> bool:
+        """A square bracket behind a factor groups, unless it closes a French interval."""
+        after = self.tokens[self.at + 1]
+        return not self.token.spaced and after.kind != "end" and after.text not in ("cup", "cap", ",", ";", ")", "}")
 
     def _power(self) -> Tree:
         base = self._atom()

@@ -65,7 +65,8 @@ _GREEK = (
 ).split()
 NAMES: dict[str, str] = {
     **{"\\" + name: name for name in _GREEK},
-    r"\pi": "pi", r"\infty": "oo", r"\infin": "oo", r"\varepsilon": "epsilon", r"\vartheta": "theta", r"\varphi": "phi",
+    r"\top": "top", r"\intercal": "top", r"\pi": "pi", r"\infty": "oo",
+    r"\infin": "oo", r"\varepsilon": "epsilon", r"\vartheta": "theta", r"\varphi": "phi",
     r"\emptyset": "empty", r"\varnothing": "empty", r"\ell": "ell", r"\hbar": "hbar", r"\ldots": "...", r"\dots": "...",
     r"\cdots": "...", r"\dotsc": "...", r"\dotsb": "...", r"\imath": "i", r"\Re": "Re", r"\Im": "Im",
     "π": "pi", "∞": "oo", "∅": "empty", "⌀": "empty", "ℝ": "RR", "ℤ": "ZZ", "ℚ": "QQ", "ℕ": "NN", "ℂ": "CC",
@@ -146,12 +147,20 @@ def tokenize(text: str) -> list[Token]:
         text = text.translate(_FOLD)
     if "\\phantom" in text:
         text = _PHANTOM.sub(lambda match: " " * len(match.group()), text)
+    if text.startswith("**") and text.endswith("**") and text.count("**") == 2:
+        text = f"  {text[2:-2]}  "
+    if "color" in text:
+        text = _COLOR.sub(lambda match: " " * len(match.group()), text)
+    if "\\\\" in text:
+        text = _ROW_SPACE.sub(lambda match: "\\\\" + " " * (len(match.group()) - 2), text)
     if "$" in text:
         text = _drop_math_delimiters(text)
     return _Scanner(text).scan()
 
 
 _PHANTOM = re.compile(r"\\phantom\s*(?:\{[^{}]*\}|[^\\{\s])")
+_COLOR = re.compile(r"\\(?:text)?color\s*\{[^{}]*\}")
+_ROW_SPACE = re.compile(r"\\\\\s*\[[0-9.]+\s*(?:ex|em|pt|mm|cm)\]")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 
 

@@ -61,7 +61,12 @@ PHRASES: dict[str, Tree] = {
          "the set of real numbers", "the set of all real numbers", "all real x", "all real values of x"), _REALS),
     **dict.fromkeys(
         ("no solution", "no solutions", "no real solution", "no real solutions", "none", "empty set", "the empty set",
-         "there is no solution", "there are no solutions", "no such solution", "no real roots"), _EMPTY),
+         "there is no solution", "there are no solutions", "no such solution", "no real roots",
+         "there are no real solutions", "there is no real solution", "no solution exists", "no solutions exist"), _EMPTY),
+    **dict.fromkeys(("all integers", "the integers", "integers", "the set of integers", "the set of all integers"),
+                    Constant("Z")),
+    **dict.fromkeys(("infinitely many", "infinitely many solutions"),
+                    Words("infinitely many solutions", "infinitely many solutions")),
     **dict.fromkeys(("positive infinity", "plus infinity"), Constant("oo")),
     **dict.fromkeys(("negative infinity", "minus infinity"), Product((Number(Fraction(-1)), Constant("oo")))),
     **dict.fromkeys(("dne", "does not exist", "undefined", "is undefined", "the limit does not exist", "not defined"),
@@ -70,9 +75,19 @@ PHRASES: dict[str, Tree] = {
     **dict.fromkeys(("no", "false"), Words("no", "no")),
 }  # fmt: skip
 
-_LEAD = frozenset("so thus therefore hence then and".split())
+_STARTS = frozenset("so thus therefore hence then the our my final ordered".split())
 _NOUNS = frozenset("answer answers result value values solution solutions".split())
+_DENIALS = frozenset(
+    "not no never wrong incorrect false maybe perhaps possibly probably likely either or unless if except least most about "
+    "could would might may can cannot isnt".split()
+)
+_OBJECTS = frozenset("point points pair pairs triple set interval vector matrix line function polynomial".split())
 _COPULAS = frozenset(("is", "are", "equals", ":", "="))
+_DOMAIN_WORDS = frozenset(
+    "real numbers number reals integers integer positive negative nonnegative in and".split()
+)
+_INTEGER_BEHIND = [["is", "an", "integer"], ["is", "any", "integer"], ["an", "integer"], ["any", "integer"]]
+_INTEGER_BEFORE = [["any", "integer"], ["some", "integer"], ["all", "integers"], ["integer"], ["integers"]]
 _WORDLIKE = frozenset(("word", "run", "letter"))
 
 
@@ -81,24 +96,61 @@ def _lower(token: Token) -> str:
 
 
 def without_announcement(tokens: list[Token]) -> list[Token]:
-    """`tokens` after "the final answer is" and its kin; all of them where there is no such start."""
+    """`tokens` after "the final answer is", "the roots are", "the point"; all of them where there is no such start."""
     first = _lower(tokens[0])
     if len(first) < 2:
         return tokens
     if first == "all" and len(tokens) > 2 and tokens[1].kind in ("letter", "name"):  # "all n >= 3"
         return tokens[1:]
-    seen_noun = False
+    if first not in _STARTS and first not in _NOUNS:
+        return tokens
     for index, token in enumerate(tokens[: MAX_ANNOUNCEMENT + 1]):
         word = _lower(token)
-        seen_noun = seen_noun or word in _NOUNS
-        if seen_noun and (word in _COPULAS or token.text in (":", "=")):
-            rest = tokens[index + 1 :]
-            while rest and rest[0].text == ":":
-                rest = rest[1:]
-            return rest or tokens
-        if len(word) < 2:
-            break
+        if index and (word in _COPULAS or token.text in (":", "=")):
+            return _behind(tokens, index + 1)
+        if len(word) < 2 or word in _DENIALS:
+            return _behind(tokens, index) if index and _lower(tokens[index - 1]) in _OBJECTS and not word else tokens
     return tokens
+
+
+def _behind(tokens: list[Token], at: int) -> list[Token]:
+    while at < len(tokens) and tokens[at].text == ":":
+        at += 1
+    return tokens[at:] or tokens
+
+
+def without_quantifier(tokens: list[Token]) -> list[Token]:
+    """`tokens` without "for all x" at the end, which says no more than the formula before it."""
+    for at in range(len(tokens) - 2, max(0, len(tokens) - 8), -1):
+        if _lower(tokens[at]) == "for" and _lower(tokens[at + 1]) in ("all", "every", "any", "each"):
+            rest = tokens[at + 2 :]
+            names = [token for token in rest if token.kind in ("letter", "name", "operator")]
+            known = all(t.kind in ("letter", "name") or _lower(t) in _DOMAIN_WORDS or t.text == "," for t in rest)
+            return tokens[:at] if at and known and names else tokens
+    return tokens
+
+
+def is_declaration(tokens: list[Token], at: int) -> bool:
+    """"for k in Z", "where n is an integer": words that begin a declaration of a parameter."""
+    if _lower(tokens[at]) not in ("for", "where", "with") or at + 2 >= len(tokens):
+        return False
+    declared = tokens[at + 1].kind in ("letter", "name") and tokens[at + 2].text == "in"
+    return declared or integer_declaration(tokens, at + 1)[1] > 0
+
+
+def integer_declaration(tokens: list[Token], at: int) -> tuple[str, int]:
+    """The name in "n is an integer", "k an integer", "any integer k", with the count of its tokens; else `("", 0)`."""
+    window = [token.text.lower() for token in tokens[at : at + 4]]
+    if at + 1 >= len(tokens):
+        return "", 0
+    for phrase in _INTEGER_BEHIND:
+        if tokens[at].kind == "letter" and window[1 : 1 + len(phrase)] == phrase:
+            return tokens[at].text, 1 + len(phrase)
+    for phrase in _INTEGER_BEFORE:
+        last = at + len(phrase)
+        if window[: len(phrase)] == phrase and last < len(tokens) and tokens[last].kind == "letter":
+            return tokens[last].text, 1 + len(phrase)
+    return "", 0
 
 
 def fixed_phrase(tokens: list[Token]) -> Tree | None:
@@ -108,6 +160,16 @@ def fixed_phrase(tokens: list[Token]) -> Tree | None:
     phrase = " ".join(token.text.lower() for token in tokens if token.text not in ".,!")
     if phrase in PHRASES and all(token.kind in _WORDLIKE or token.text in ".,!" for token in tokens):
         return PHRASES[phrase]
+    return None
+
+
+def exception(tokens: list[Token]) -> tuple[Tree, int] | None:
+    """"all real numbers except": the set, and the tokens up to what is excepted."""
+    for at, token in enumerate(tokens[:8]):
+        if _lower(token) in ("except", "excluding"):
+            whole = PHRASES.get(" ".join(t.text.lower() for t in tokens[:at] if t.text != ","))
+            skip = 2 if _lower(tokens[min(at + 1, len(tokens) - 1)]) == "for" else 1
+            return (whole, at + skip) if isinstance(whole, Constant) and at + skip < len(tokens) else None
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from rlvr_math_reward.kinds import choice, collection, interval, matrix, quantity, relation, scalar, words
+from rlvr_math_reward.kinds import choice, collection, families, interval, matrix, quantity, relation, scalar, words
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match
 
 __all__ = ["KINDS", "classify", "match"]
@@ -23,6 +23,9 @@ KINDS: dict[str, ModuleType] = {
 
 def match(kind: str, gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     """Whether the prediction, read as this kind, is the gold."""
+    family = families.match(gold, prediction, compare)
+    if family is not None:
+        return family
     found: Match = KINDS[kind].match(gold, prediction, compare)
     return found
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from rlvr_math_reward.policy import Policy
-from rlvr_math_reward.tree import Apply, Number, Product, Quantity, Relation, Sequence, Symbol, Tree, children
+from rlvr_math_reward.tree import Apply, Number, Product, Relation, Symbol, Tree, render
 
-__all__ = ["Answer", "Comparer", "Match", "all_of", "contains", "is_name", "name_of", "named_value", "no", "yes"]
+__all__ = [
+    "Answer", "Comparer", "Match", "all_of", "forward", "is_name", "name_of", "named_value", "no", "yes",
+]  # fmt: skip
 
 
 class Answer(NamedTuple):
@@ -71,19 +73,15 @@ def all_of(matches: Iterable[Match], reason: str) -> Match:
     return Match(True, rung, reason, parts)
 
 
-def contains(tree: Tree, *kinds: type) -> bool:
-    """Whether a node of one of these classes stands anywhere in the tree."""
-    return isinstance(tree, kinds) or any(contains(child, *kinds) for child in children(tree))
-
-
 def is_name(tree: Tree) -> bool:
     """A letter, `f(x)`, `AB` or a segment: what may stand before `=` as the name of an answer."""
     match tree:
         case Symbol():
             return True
+        case Apply("abs", (inner,)):
+            return isinstance(inner, Product) and is_name(inner)
         case Apply(name, args):
-            single = len(name) == 1 or (name in ("abs", "det") and False)
-            return single and all(isinstance(arg, Symbol | Number) for arg in args)
+            return len(name.rstrip("'^-1")) == 1 and all(isinstance(arg, Symbol | Number) for arg in args)
         case Product(factors) if len(factors) in (2, 3):
             capitals = all(isinstance(factor, Symbol) and factor.name.isupper() for factor in factors)
             called = isinstance(factors[0], Symbol) and factors[0].name.startswith("angle")
@@ -91,12 +89,18 @@ def is_name(tree: Tree) -> bool:
     return False
 
 
+def forward(tree: Tree) -> Tree:
+    """`12 = x` as `x = 12`."""
+    match tree:
+        case Relation(("=",), (left, right)) if is_name(right) and not is_name(left):
+            return Relation(("=",), (right, left))
+    return tree
+
+
 def name_of(tree: Tree) -> str | None:
     """The name on the left of `name = value`, else None."""
     match tree:
         case Relation(("=", *_), (left, *_)) if is_name(left):
-            from rlvr_math_reward.tree import render
-
             return render(left)
     return None
 
@@ -106,16 +110,4 @@ def named_value(tree: Tree) -> Tree:
     match tree:
         case Relation(("=",), (left, right)) if is_name(left):
             return right
-    return tree
-
-
-def is_bare(tree: Tree) -> bool:
-    """Several values without brackets."""
-    return isinstance(tree, Sequence) and not tree.opening
-
-
-def without_unit(tree: Tree) -> Tree:
-    match tree:
-        case Quantity(value, _):
-            return value
     return tree

@@ -6,46 +6,49 @@ values. The number of values must match: a prediction that lists more than the g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
-from itertools import product
+from dataclasses import dataclass
 
-from rlvr_math_reward.kinds import families, interval
-from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, name_of, no
-from rlvr_math_reward.policy import MAX_SIGNS
-from rlvr_math_reward.tree import (
-    Apply,
-    Constant,
-    Matrix,
-    Number,
-    Product,
-    Quotient,
-    Relation,
-    Sequence,
-    Sum,
-    Tree,
-    children,
-    render,
-)  # fmt: skip
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, name_of, named_value, no
+from rlvr_math_reward.kinds.interval import could_be
+from rlvr_math_reward.kinds.interval import match as match_sets
+from rlvr_math_reward.kinds.signs import has_signs, written_out
+from rlvr_math_reward.tree import Apply, Constant, Matrix, Product, Relation, Sequence, Symbol, Tree, render
 
 __all__ = ["claims", "expanded", "match"]
 
 _ELLIPSIS = Constant("...")
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of an answer: in brackets they have an order, and each may have a name."""
+
+    tree: Tree
+    names: tuple[str, ...] = ()
+    ordered: bool = False
+
+    @property
+    def values(self) -> tuple[Tree, ...]:
+        return self.tree.items if isinstance(self.tree, Sequence) else (self.tree,)
+
+
 def claims(gold: Answer) -> bool:
-    return isinstance(_unnamed(gold.tree), Sequence) or _has_signs(gold.tree)
+    parts = _parts(gold.tree)
+    return isinstance(parts.tree, Sequence) or has_signs(named_value(parts.tree))
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
-    family = families.match(gold, prediction, compare)
-    if family is not None:
-        return family
-    wanted, found = _unnamed(gold.tree), _unnamed(prediction.tree)
-    if isinstance(wanted, Sequence) and wanted.opening in ("(", "<", "["):
-        return _match_tuple(wanted, found, compare, prediction.text)
-    values = expanded(wanted)
-    others = _listed(found, several=len(values) > 1)
+    wanted, found = _parts(gold.tree), _parts(prediction.tree)
+    if wanted.names and found.names:
+        return _by_name(wanted, found, compare)
+    if wanted.ordered:
+        assert isinstance(wanted.tree, Sequence)
+        items = list(found.values) if found.names else _ordered_items(wanted.tree, found.tree)
+        return _match_tuple(wanted.tree, items, prediction, compare)
+    if wanted.names and found.ordered:
+        return _in_order(list(wanted.values), list(found.values), compare)
+    values = expanded(_unnamed(gold.tree))
+    others = _listed(_unnamed(prediction.tree), several=len(values) > 1)
     if others is None:
         return no(f"{prediction.text!r} is no list of values")
     if _ELLIPSIS in values or _ELLIPSIS in others:
@@ -53,26 +56,59 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     return _in_any_order(values, others, compare)
 
 
-def _unnamed(tree: Tree) -> Tree:
-    """`(x, y) = (1, 2)`, `S = {1, 2}` and `x in {1, 2}` without what stands on the left."""
+def _parts(tree: Tree) -> Parts:
+    """`(x, y) = (1, 2)` and `x = 1, y = 2` have names; `(1, 2)` has an order; `S = {1, 2}` and `1, 2` have neither."""
     match tree:
-        case Relation(("=",), (Sequence("(", names, ")", _), right)) if all(is_name(name) for name in names):
+        case Sequence("", items, "", _) if len(items) > 1 and all(name_of(item) for item in items):
+            names = tuple(str(name_of(item)) for item in items)
+            single = all(len(item.operands) == 2 for item in items if isinstance(item, Relation))
+            if single and len(set(names)) == len(names):
+                return Parts(Sequence("", tuple(named_value(item) for item in items), ""), names)
+        case Relation(("=",), (Sequence("(", names_, ")", _), Sequence() as right)) if all(map(is_name, names_)):
+            return Parts(right, tuple(render(name) for name in names_), ordered=True)
+    bare = _unnamed(tree)
+    single_tuple = isinstance(bare, Sequence) and bare.opening in ("(", "<", "[") and len(written_out(bare)) == 1
+    return Parts(bare, ordered=single_tuple)
+
+
+def _by_name(wanted: Parts, found: Parts, compare: Comparer) -> Match:
+    if set(wanted.names) != set(found.names) or len(found.names) != len(found.values):
+        return no(f"the names are {', '.join(found.names)}, not {', '.join(wanted.names)}")
+    values = dict(zip(found.names, found.values, strict=True))
+    return _in_order(list(wanted.values), [values[name] for name in wanted.names], compare)
+
+
+def _unnamed(tree: Tree) -> Tree:
+    """`S = {1, 2}`, `x in {1, 2}` and `P(1, 2)` without what stands on the left."""
+    match tree:
+        case Relation(("=",) | ("in",), (left, Sequence() as right)) if is_name(left) or _is_tuple_of_names(left):
             return right
-        case Relation(("=",) | ("in",), (left, Sequence() as right)) if is_name(left):
-            return right
-        case Relation(("=",), (left, right)) if is_name(left) and _has_signs(right):
-            return right
+        case Relation(("=",), (left, right)) if is_name(left) and _is_labelled(right):
+            return _unnamed(right)
+        case Product((Symbol(), point)) if _is_labelled(tree):
+            return point
     return tree
 
 
+def _is_tuple_of_names(tree: Tree) -> bool:
+    return isinstance(tree, Sequence) and tree.opening == "(" and all(map(is_name, tree.items))
+
+
+def _is_labelled(tree: Tree) -> bool:
+    """`P(3, 5)`: a point with its letter."""
+    match tree:
+        case Product((Symbol(name), Sequence("(", _, ")", _))):
+            return len(name) == 1 and name.isupper()
+    return False
+
+
 # -- ordered -----------------------------------------------------------------------------------------------------------
-def _match_tuple(gold: Sequence, prediction: Tree, compare: Comparer, text: str) -> Match:
-    items = _ordered_items(gold, prediction)
-    if items is None and interval.could_be(prediction):  # a gold (a, b) may be a point or an open interval
-        return interval.match(Answer(render(gold), gold), Answer(text, prediction), compare)
-    if items is None:
-        return no(f"{text!r} is no tuple like {render(gold)}")
-    return _in_order(list(gold.items), items, compare)
+def _match_tuple(gold: Sequence, items: list[Tree] | None, prediction: Answer, compare: Comparer) -> Match:
+    if items is not None:
+        return _in_order(list(gold.items), items, compare)
+    if could_be(prediction.tree):  # a gold (a, b) may be a point or an open interval
+        return match_sets(Answer(render(gold), gold), prediction, compare)
+    return no(f"{prediction.text!r} is no tuple like {render(gold)}")
 
 
 def _ordered_items(gold: Sequence, prediction: Tree) -> list[Tree] | None:
@@ -82,8 +118,6 @@ def _ordered_items(gold: Sequence, prediction: Tree) -> list[Tree] | None:
             vectors = {(opening, closing), (gold.opening, gold.closing)} <= {("(", ")"), ("<", ">"), ("[", "]")}
             flat = "[" not in (opening, gold.opening) or opening == gold.opening or len(items) > 2
             return list(items) if same or (vectors and flat) else None
-        case Sequence("", items, _, _) if all(name_of(item) for item in items):
-            return [item.operands[1] for item in items if isinstance(item, Relation) and len(item.operands) == 2]
         case Matrix(rows, "matrix") if all(len(row) == 1 for row in rows):
             return [row[0] for row in rows]
     return None
@@ -109,7 +143,7 @@ def _listed(tree: Tree, *, several: bool) -> list[Tree] | None:
         case Sequence("" | "{", _, _, _):
             return expanded(tree)
         case Sequence():
-            return [tree]
+            return written_out(tree)
         case Constant("R" | "Z" | "N" | "Q" | "C" | "empty"):
             return None
     return expanded(tree) if several else [tree]
@@ -122,17 +156,27 @@ def expanded(tree: Tree) -> list[Tree]:
             return [value for item in _with_shared_name(items) for value in expanded(item)]
         case Relation(("=",), (left, right)) if is_name(left):
             return [Relation(("=",), (left, value)) for value in expanded(right)]
-    return signs_written_out(tree)
+    return written_out(tree)
 
 
 def _with_shared_name(items: tuple[Tree, ...]) -> list[Tree]:
     """`n = 2, 3, 4` gives its name to every value that carries none."""
     first = items[0] if items else None
+    match items:
+        case (Relation(("==",), (name, _)), *_, Apply("mod", (_, modulus))):  # `n = 1, 3 (mod 8)`
+            return [Relation(("==",), (name, Apply("mod", (_residue(item), modulus)))) for item in items]
     if not (isinstance(first, Relation) and first.operators == ("=",) and is_name(first.operands[0])):
         return list(items)
     if any(isinstance(item, Relation) for item in items[1:]):
         return list(items)
     return [first, *(Relation(("=",), (first.operands[0], item)) for item in items[1:])]
+
+
+def _residue(item: Tree) -> Tree:
+    match item:
+        case Relation(("==",), (_, residue)) | Apply("mod", (residue, _)):
+            return residue
+    return item
 
 
 def _in_any_order(golds: list[Tree], predictions: list[Tree], compare: Comparer) -> Match:
@@ -169,42 +213,3 @@ def _distinct(items: list[Tree], compare: Comparer) -> list[Tree]:
         if not any(render(item) == render(other) or _item(other, item, compare).equal for other in kept):
             kept.append(item)
     return kept
-
-
-# -- plus and minus ----------------------------------------------------------------------------------------------------
-_SIGNS = ("plusminus", "minusplus")
-
-
-def _has_signs(tree: Tree) -> bool:
-    if isinstance(tree, Apply) and tree.name in _SIGNS:
-        return True
-    return isinstance(tree, Sum | Product | Quotient | Apply) and any(_has_signs(child) for child in children(tree))
-
-
-def signs_written_out(tree: Tree) -> list[Tree]:
-    """`a +- b` as `a + b` and `a - b`; several signs are independent, and a minus-plus goes against the first."""
-    count = _count(tree) if _has_signs(tree) else 0
-    if not count or 2**count > MAX_SIGNS:
-        return [tree]
-    return [_signed(tree, iter(choice), choice[0]) for choice in product((1, -1), repeat=count)]
-
-
-def _count(tree: Tree) -> int:
-    return (isinstance(tree, Apply) and tree.name == "plusminus") + sum(_count(child) for child in children(tree))
-
-
-def _signed(tree: Tree, signs: Iterator[int], first: int) -> Tree:
-    match tree:
-        case Apply("plusminus", (inner,)):
-            return Product((Number(Fraction(next(signs))), _signed(inner, signs, first)))
-        case Apply("minusplus", (inner,)):
-            return Product((Number(Fraction(-first)), _signed(inner, signs, first)))
-        case Sum(parts):
-            return Sum(tuple(_signed(part, signs, first) for part in parts))
-        case Product(parts):
-            return Product(tuple(_signed(part, signs, first) for part in parts))
-        case Quotient(top, bottom):
-            return Quotient(_signed(top, signs, first), _signed(bottom, signs, first))
-        case Apply(name, parts):
-            return Apply(name, tuple(_signed(part, signs, first) for part in parts))
-    return tree

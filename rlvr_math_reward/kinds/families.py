@@ -6,7 +6,7 @@ Only a gold that declares its parameter has one; `2k + 1` alone is an expression
 from __future__ import annotations
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no
-from rlvr_math_reward.tree import Constant, Relation, Sequence, Symbol, Tree, renamed, render
+from rlvr_math_reward.tree import Constant, Relation, Sequence, SetBuilder, Symbol, Tree, renamed, render
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["match"]
@@ -36,4 +36,7 @@ def _split(tree: Tree) -> tuple[tuple[str, str] | None, Tree]:
         case Sequence("", (*items, Relation(("in",), (Symbol(name), Constant("Z" | "N") as numbers))), "", _) if items:
             body = items[0] if len(items) == 1 else Sequence("", tuple(items), "")
             return (name, render(numbers)), body
+        case SetBuilder(element, Relation(("in",), (Symbol(name), Constant("Z" | "N") as numbers))):
+            if name in symbols(element) and not isinstance(element, Symbol):
+                return (name, render(numbers)), element
     return None, tree

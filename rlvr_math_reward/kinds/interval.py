@@ -14,20 +14,10 @@ from functools import cmp_to_key
 from rlvr_math_reward.algebra import ONE, UNIT, NotExact
 from rlvr_math_reward.exact import exact
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, is_name, no, yes
+from rlvr_math_reward.kinds.signs import has_signs, written_out
 from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
-    Apply,
-    Constant,
-    Number,
-    Product,
-    Quantity,
-    Quotient,
-    Relation,
-    Sequence,
-    SetBuilder,
-    Sum,
-    Tree,
-    render,
+    Apply, Constant, Number, Product, Quantity, Quotient, Relation, Sequence, SetBuilder, Sum, Tree, render,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 
@@ -74,7 +64,7 @@ def claims(gold: Answer) -> bool:
         case Constant("R" | "Z" | "N" | "Q" | "C" | "empty") | SetBuilder():
             return True
         case Sequence("", items, "", _):
-            return len(items) > 1 and all(isinstance(item, Relation) and claims(Answer("", item)) for item in items)
+            return len(items) > 1 and all(_is_part(item) and claims(Answer("", item)) for item in items)
         case Sequence(opening, items, closing, _) if len(items) == 2:
             mixed = (opening, closing) in (("[", ")"), ("(", "]"), ("[", "]"))
             return mixed or (opening == "(" and any(_is_infinite(item) for item in items))
@@ -83,7 +73,8 @@ def claims(gold: Answer) -> bool:
         case Relation(("in",), (left, _)):
             return is_name(left)
         case Relation(operators, operands) if set(operators) <= set(ORDERED):
-            return sum(bool(symbols(operand)) for operand in operands) == 1
+            unknown = [operand for operand in operands if symbols(operand)]
+            return len(unknown) == 1 and (is_name(unknown[0]) or len(symbols(unknown[0])) == 1)
     return False
 
 
@@ -106,10 +97,16 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     return _same(wanted, found, compare)
 
 
+def _is_part(item: Tree) -> bool:
+    return isinstance(item, Relation) or (isinstance(item, Sequence) and (item.opening, item.closing) != ("(", ")"))
+
+
 def could_be(tree: Tree) -> bool:
     """Whether a tree other than a tuple reads as a set, for a gold `(a, b)` that is a point or an interval."""
     if isinstance(tree, Sequence) and tree.opening == "(" and tree.closing == ")":
         return False
+    if _as_interval(tree) is not tree:
+        return True
     try:
         read(tree)
     except NotASet:
@@ -170,8 +167,12 @@ def read(tree: Tree) -> RealSet:
             return _inequalities(operators, operands)
         case SetBuilder(element, condition) if is_name(element) or isinstance(element, Relation):
             return _condition(element, condition)
-        case Sequence("", items, "", joiner) if all(isinstance(item, Relation) for item in items):
+        case Sequence("", (Relation(("!=",), (name, _)) as first, *rest), "", _) if not _has_relation(rest):
+            return _joined([read(part) for part in (first, *(Relation(("!=",), (name, v)) for v in rest))], (), "and")
+        case Sequence("", items, "", joiner) if joiner == "or" or all(isinstance(item, Relation) for item in items):
             return _joined([read(item) for item in items], items, joiner)
+        case Sum((whole, Product((Number(minus), removed)))) if minus == -1:
+            return Combined("difference", read(whole), read(removed))
     raise NotASet
 
 
@@ -181,6 +182,10 @@ def _operand(tree: Tree) -> RealSet:
         return read(tree)
     except NotASet:
         return _point(tree)
+
+
+def _has_relation(items: list[Tree]) -> bool:
+    return any(isinstance(item, Relation) for item in items)
 
 
 def _condition(element: Tree, condition: Tree) -> RealSet:
@@ -209,7 +214,9 @@ def _union(sets: list[RealSet]) -> RealSet:
 
 
 def _interval(low: Tree, high: Tree, closed_low: bool, closed_high: bool) -> Piece:
-    piece = Piece(_end(low), _end(high), closed_low and not _is_infinite(low), closed_high and not _is_infinite(high))
+    if (closed_low and _is_infinite(low)) or (closed_high and _is_infinite(high)):
+        raise NotASet  # no interval holds infinity
+    piece = Piece(_end(low), _end(high), closed_low, closed_high)
     first, last = _position(piece.low), _position(piece.high)
     if first > last or (first == last and not (piece.closed_low and piece.closed_high)):
         raise NotASet
@@ -248,6 +255,9 @@ def _inequalities(operators: tuple[str, ...], operands: tuple[Tree, ...]) -> Rea
     if not set(operators) <= {*ORDERED, "="}:
         raise NotASet
     total: RealSet = EVERYTHING
+    if operators == ("!=",) and any(has_signs(operand) for operand in operands):
+        values = written_out(operands[1])
+        return _joined([_inequalities(operators, (operands[0], value)) for value in values], (), "and")
     for operator, left, right in zip(operators, operands, operands[1:], strict=False):
         if symbols(left) and not symbols(right):
             part = _solved(operator, left, right)
@@ -365,7 +375,17 @@ def _index(end: Tree, ends: list[list[Tree]], infinite: int) -> int:
 
 def _as_written(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     """Sets with ends that are no constants: the same shape, end by end."""
-    return _parallel(gold.tree, prediction.tree, compare.scalar, prediction.text)
+    return _parallel(_as_interval(gold.tree), _as_interval(prediction.tree), compare.scalar, prediction.text)
+
+
+def _as_interval(tree: Tree) -> Tree:
+    """`a < x <= b` as `(a, b]`, whatever a and b are; any other tree as it is."""
+    match tree:
+        case Relation((("<" | "<=") as first, ("<" | "<=") as second), (low, name, high)) if is_name(name):
+            return Sequence("(" if first == "<" else "[", (low, high), ")" if second == "<" else "]")
+        case Relation(((">" | ">=") as first, (">" | ">=") as second), (high, name, low)) if is_name(name):
+            return Sequence("(" if second == ">" else "[", (low, high), ")" if first == ">" else "]")
+    return tree
 
 
 def _parallel(gold: Tree, prediction: Tree, scalar: Callable[[Tree, Tree], Match], text: str) -> Match:

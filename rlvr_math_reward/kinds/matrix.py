@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, named_value, no
-from rlvr_math_reward.tree import Apply, Matrix, Number, Product, Quotient, Sequence, Sum, Symbol, Tree, children
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, named_value, no
+from rlvr_math_reward.tree import (
+    Apply, Matrix, Number, Power, Product, Quotient, Relation, Sequence, Sum, Symbol, Tree, children,
+)  # fmt: skip
 
 __all__ = ["claims", "match", "rows_of"]
 
@@ -13,14 +15,14 @@ Rows = tuple[tuple[Tree, ...], ...]
 
 
 def claims(gold: Answer) -> bool:
-    tree = named_value(gold.tree)
+    tree = _unnamed(gold.tree)
     if _is_vector_sum(tree):
         return False
     return (not isinstance(tree, Sequence) and rows_of(tree) is not None) or _nested(tree) is not None
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
-    wanted, found = rows_of(named_value(gold.tree)), rows_of(named_value(prediction.tree))
+    wanted, found = rows_of(_unnamed(gold.tree)), rows_of(_unnamed(prediction.tree))
     if wanted is None or found is None:
         return no(f"{prediction.text!r} is no matrix")
     if (len(wanted), len(wanted[0])) != (len(found), len(found[0])):
@@ -30,11 +32,24 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     return all_of((compare.scalar(g, p) for g, p in pairs), "every entry is equal")
 
 
+def _unnamed(tree: Tree) -> Tree:
+    """The right side of `A = ...` and of `A^{-1} = ...`."""
+    match tree:
+        case Relation(("=",), (Power(left, _), right)) if is_name(left):
+            return right
+    return named_value(tree)
+
+
 def rows_of(tree: Tree) -> Rows | None:
     """The entries of a matrix, of `[[..], [..]]`, of a tuple as a column, or of a scalar times one of these."""
     match tree:
         case Matrix(rows, "matrix"):
             return rows
+        case Sequence("[" | "(", (Matrix() as inner,), "]" | ")", _):
+            return rows_of(inner)
+        case Power(inner, Symbol("T" | "top")):
+            turned = _row_vector(inner) or rows_of(inner)
+            return None if turned is None else tuple(zip(*turned, strict=True))
         case Sequence("(" | "<", items, ")" | ">", _) if len(items) > 1:
             return tuple((item,) for item in items)
         case Sequence("[", _, "]", _):
@@ -44,6 +59,14 @@ def rows_of(tree: Tree) -> Rows | None:
         case Quotient(top, bottom):
             above = rows_of(top)
             return None if above is None else tuple(tuple(Quotient(entry, bottom) for entry in row) for row in above)
+    return None
+
+
+def _row_vector(tree: Tree) -> Rows | None:
+    """`[4, -7, 1]` before a transposition."""
+    match tree:
+        case Sequence("[" | "(" | "<", items, _, _) if _nested(tree) is None:
+            return (items,)
     return None
 
 

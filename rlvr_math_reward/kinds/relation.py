@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward.algebra import Monomial, NotExact, Poly, constant, subtract
+from rlvr_math_reward.algebra import Monomial, NotExact, Poly, constant, divide, rational, subtract
 from rlvr_math_reward.equality import compare_forms
 from rlvr_math_reward.exact import exact, substituted
 from rlvr_math_reward.kinds import scalar
-from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, no, yes
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, forward, is_name, no, yes
 from rlvr_math_reward.kinds.collection import expanded
-from rlvr_math_reward.tree import Apply, Relation, Sequence, Symbol, Tree, render
+from rlvr_math_reward.tree import Apply, Relation, Sequence, Symbol, Tree, renamed, render
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["claims", "match"]
@@ -29,11 +29,12 @@ def claims(gold: Answer) -> bool:
     match gold.tree:
         case Relation(operators, operands):
             plain = not any(isinstance(side, Sequence) for side in operands)
-            return plain and (any(symbols(side) for side in operands) or "==" in operators or "!=" in operators)
+            return plain and (any(symbols(side) for side in operands) or not set(operators) <= {"=", "~"})
     return False
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
+    gold, prediction = gold._replace(tree=forward(gold.tree)), prediction._replace(tree=forward(prediction.tree))
     tree = gold.tree
     assert isinstance(tree, Relation)
     if tree.operators == ("==",):
@@ -52,7 +53,8 @@ def _match_definition(gold: Relation, prediction: Answer, compare: Comparer) -> 
     if not isinstance(tree, Relation):
         return compare.answer(value, tree)
     if is_name(tree.operands[0]) and set(tree.operators) <= {"=", "~"}:
-        if render(tree.operands[0]) != render(name):
+        tree = _renamed_argument(name, tree)
+        if not _same_name(name, tree.operands[0]):
             found = _match_relations(gold, tree, compare) if symbols(value) else None
             return found if found and found.equal else no(f"the name is {render(tree.operands[0])}, not {render(name)}")
         forms = scalar.values(tree, compare)
@@ -60,6 +62,23 @@ def _match_definition(gold: Relation, prediction: Answer, compare: Comparer) -> 
     if not symbols(value):
         return no(f"{prediction.text!r} is not solved for {render(name)}")
     return _match_relations(gold, tree, compare)
+
+
+def _renamed_argument(name: Tree, tree: Relation) -> Relation:
+    """`f(t) = 2 - t` with the argument that the gold gives to f."""
+    match name, tree.operands[0]:
+        case Apply(f, (Symbol(wanted),)), Apply(g, (Symbol(found),)) if f == g and wanted not in symbols(tree):
+            changed = renamed(tree, found, wanted)
+            return changed if isinstance(changed, Relation) else tree
+    return tree
+
+
+def _same_name(gold: Tree, prediction: Tree) -> bool:
+    """The same letter, or the graph of a function: `y` and `f(x)`."""
+    match gold, prediction:
+        case (Symbol("y"), Apply("f", (Symbol("x"),))) | (Apply("f", (Symbol("x"),)), Symbol("y")):
+            return True
+    return render(gold) == render(prediction)
 
 
 # -- equations and inequalities ----------------------------------------------------------------------------------------
@@ -79,6 +98,8 @@ def _oriented(relation: Relation) -> tuple[str, Tree, Tree]:
 
 
 def _match_pair(gold: tuple[str, Tree, Tree], prediction: tuple[str, Tree, Tree]) -> Match:
+    if gold == prediction:
+        return yes("both relations say the same")
     if gold[0] != prediction[0]:
         return no(f"the relation is {prediction[0]}, not {gold[0]}")
     try:
@@ -206,11 +227,20 @@ def _match_congruence(gold: Relation, prediction: Answer, compare: Comparer) -> 
             return no(f"{prediction.text!r} is no congruence for {render(gold.operands[0])}")
         tree = tree.operands[1]
     found, other = _residue(tree)
-    if modulus is not None and other is not None:
-        same = compare.scalar(modulus, other)
-        if not same.equal:
-            return no("the moduli differ")
-    return all_of((compare.scalar(residue, found),), "the residues are equal")
+    if modulus is None or other is None:
+        return compare.scalar(residue, found)
+    if not compare.scalar(modulus, other).equal:
+        return no("the moduli differ")
+    same = compare.scalar(residue, found)
+    return same if same.equal or not _congruent(residue, found, modulus) else yes("the residues are congruent")
+
+
+def _congruent(first: Tree, second: Tree, modulus: Tree) -> bool:
+    try:
+        step = rational(divide(subtract(exact(first), exact(second)), exact(modulus)))
+    except NotExact:
+        return False
+    return step is not None and step.denominator == 1
 
 
 def _residue(tree: Tree) -> tuple[Tree, Tree | None]:

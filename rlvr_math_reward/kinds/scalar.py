@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, is_name, no
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, no
 from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
-    Apply,
-    Based,
-    Constant,
-    Matrix,
-    Number,
-    Quantity,
-    Quotient,
-    Ratio,
-    Relation,
-    Sequence,
-    SetBuilder,
-    Sum,
-    Tree,
-    Words,
-    children,
-    render,
+    Apply, Based, Constant, Matrix, Number, Quantity, Quotient, Ratio, Relation, Sequence, SetBuilder, Sum, Symbol,
+    Tree, Words, children, render,
 )  # fmt: skip
 from rlvr_math_reward.wording import symbols
 
@@ -64,18 +50,27 @@ def values(tree: Tree, compare: Comparer) -> list[Tree]:
     A chain `a = b = c` states its last value when every link holds; a name at its start is no link. Forms joined by
     `\\approx` are all given. An equation that is no such chain states nothing.
     """
+    tree = forward(tree)
     match tree:
+        case Relation(("in",), (left, Sequence("{", (inner,), "}", _))) if is_name(left):
+            return values(inner, compare)
         case Relation(operators, operands):
             return _chain(operators, operands, compare)
         case Sequence("{", (inner,), "}", _) if not isinstance(inner, Sequence):
             return values(inner, compare)
         case Quantity(inner, _):
             return values(inner, compare)
-        case Apply("mod", (inner, _)):
-            return [inner]
+        case Apply("mod", (residue, modulus)):
+            return [residue] if _is_least_residue(residue, modulus) else []
     if isinstance(tree, SEVERAL) or _stands_for_several(tree):
         return []
     return [tree]
+
+
+def _is_least_residue(residue: Tree, modulus: Tree) -> bool:
+    """`7 (mod 11)` states 7; `17 (mod 5)` leaves the reduction to the reader."""
+    first, second = numeric_value(residue), numeric_value(modulus)
+    return first is not None and second is not None and 0 <= first.real < second.real
 
 
 def _stands_for_several(tree: Tree) -> bool:
@@ -96,6 +91,9 @@ def _chain(operators: tuple[str, ...], operands: tuple[Tree, ...], compare: Comp
     named = is_name(operands[0])
     if named:
         links = links[1:]
+    match operands[0]:
+        case Symbol(name) if any(name in symbols(side) for side in operands[1:]):
+            return []  # "x = x" and "x = 3x - 2" define nothing
     sides = operands[1:] if named else operands
     if any(len(values(side, compare)) != 1 for side in sides):
         return []

@@ -20,6 +20,8 @@ def claims(gold: Answer) -> bool:
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     wanted, found = _bare(_text(gold)), _bare(_text(prediction))
+    if "and" in wanted and "," not in gold.text:  # "Alice and Bob" are two, in any order
+        wanted, found = sorted(wanted), sorted(found if "and" in found else [*found, "and"])
     if wanted and wanted == found:
         return yes(f"both say {' '.join(wanted)!r}", "text" if gold.text == prediction.text else "exact")
     return no(f"the words {prediction.text!r} are not {gold.text!r}")
