@@ -42,7 +42,7 @@ def boxed(text: str) -> Found | None:
 
     Example:
         >>> boxed(r"$\\boxed{3}$ or $\\boxed{4}$")
-        ('3, 4', 8, 21)
+        ('3, 4', 8, 24)
     """
     mark = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
     if mark < 0:

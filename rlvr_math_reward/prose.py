@@ -14,6 +14,7 @@ from rlvr_math_reward.wrapping import clean
 
 __all__ = ["last_value", "only_value", "whole"]
 
+_LENGTH = r"(?:[cmk]?m|mi|miles?|met(?:er|re)s?|in|inch(?:es)?|feet|foot|ft|yards?|yd|units?)"
 _UNIT = (
     r"(?:(?:square|cubic|sq\.?|cu\.?)\s+)?"
     r"(?:[cmk]?m|mi|miles?|[a-z]*met(?:er|re)s?|in|inch(?:es)?|feet|foot|ft|yards?|yd|[mk]?g|[a-z]*grams?|lbs?|pounds?|oz|ounces?"
@@ -24,7 +25,8 @@ _MEASURE = re.compile(rf"\s*(?:(?:hundred|thousand|million|billion|trillion|doze
 _FUNCTION = r"(?:sqrt|pi|sin|cos|tan|sec|csc|cot|log|ln|exp|arcsin|arccos|arctan|frac|infty|infinity)(?![A-Za-z])"
 _WORD = re.compile(rf"(?<![\\A-Za-z{{])(?!{_FUNCTION}|(?:and|or|to)\b)[^\W\d_]{{2,}}")
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<word>(?!{_FUNCTION}|[aA]nd\b|[oO]r\b|to\b)[A-Za-z\u00c0-\u024f]{{2,}}(?:['’_]\w+)*)"
+    rf"\s*(?:(?:(?<=\d\s)|(?<=\d))(?P<unit>{_LENGTH}\s?\^\s?\{{?[23]\}}?)"
+    rf"|(?P<word>(?!{_FUNCTION}|[aA]nd\b|[oO]r\b|to\b)[A-Za-z\u00c0-\u024f]{{2,}}(?:['’_]\w+)*)"
     r"|(?P<number>(?:\\?[$€£]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:\s+\d+\s?/\s?\d+)?)(?:\.\d+)?%?|(?:\\?[$€£])?\.\d+%?)"
     r"|(?P<end>[.?!:]+(?=[*_)\"'\s]|$)|[?\"“”&@#])"
     r"|(?P<list>[,;]|and\b|or\b|And\b|Or\b|to\b)"
@@ -163,7 +165,7 @@ def _extent(sentence: str, tokens: list[_Token], anchor: int) -> tuple[int, int]
 def _joined(sentence: str, one: _Token, two: _Token) -> bool:
     """Whether two neighbours belong to one formula."""
     kinds = one.kind, two.kind
-    if "word" in kinds or "end" in kinds:
+    if "word" in kinds or "end" in kinds or "unit" in kinds:
         return one.end == two.start and "number" in kinds and "end" not in kinds  # "12th", "10cm", "Q4"
     if "letter" not in kinds:
         return True
