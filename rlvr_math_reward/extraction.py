@@ -148,9 +148,12 @@ def _last_line(text: str) -> Found | None:
 
 
 def _last_number(text: str) -> Found | None:
-    end = len(text.rstrip())
-    simple = _NUMBER_LINE.fullmatch(text, text.rfind("\n", 0, end) + 1, end)
+    end = len(text.rstrip(" \t\r\n*"))
+    start = text.rfind("\n", 0, end) + 1
+    simple = _NUMBER_LINE.fullmatch(text, start, end)
     if simple:
+        if _is_list_number(text, start, end):
+            return BROKEN
         return simple[1], *simple.span(1)
     if text.rfind("\\[") > text.rfind("\\]") or text.rfind("\\(") > text.rfind("\\)"):
         return BROKEN  # cut inside a formula
@@ -168,6 +171,15 @@ def _last_number(text: str) -> Found | None:
         if number == 0 and line[-1].isalnum():
             return BROKEN  # cut within a sentence
     return None
+
+
+def _is_list_number(text: str, start: int, end: int) -> bool:
+    """Whether the last line is the number of a list's next item, where the text was cut."""
+    number = text[start:end].rstrip(".")
+    if len(number) > 2 or not number.isdecimal():
+        return False
+    item = f"{int(number) - 1}. "
+    return text.startswith(item) or text.rfind("\n" + item, 0, start) >= 0
 
 
 def _is_cut(line: str) -> bool:

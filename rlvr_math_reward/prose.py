@@ -130,6 +130,8 @@ def _value(sentence: str) -> str | None:
     words = [sentence[t.start : t.end].lower() for t in tokens[:left] if t.kind in ("word", "list")]
     if words and (words[-1] in _BEFORE or any(w in _UNSURE or w.endswith(("n't", "n’t")) for w in words)):
         return ""
+    if left > 1 and words[-1:] == ["of"] and tokens[left - 2].kind in ("number", "math"):
+        return ""  # "5 of 12"
     rest = sentence[tokens[right].end :]
     if "?" in rest or _DENIED.match(rest):
         return ""
