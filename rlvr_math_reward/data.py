@@ -1,7 +1,7 @@
 """Dataset rows -> `{"prompt", "solution"}`, the two columns that GRPOTrainer and the reward functions read.
 
-Reads JSON Lines, JSON, CSV and Parquet files (JSON and CSV also gzipped), folders with one such file a split, and
-datasets of the Hugging Face hub. Knows the columns of GSM8K and MATH; others are named by the caller.
+Reads the files that `files` reads, folders with one such file a split, and datasets of the Hugging Face hub. Knows
+the columns of GSM8K and MATH; others are named by the caller.
 
 The gold stays as it is published (`#### 72`, a whole solution with a box, a bare answer): the verifier reads all of
 these, so that what is trained on is what is evaluated. Whether a gold can be graded is not looked at here.
@@ -12,21 +12,19 @@ there is one. Importing this module loads no `datasets` and no `pyarrow`.
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+
+from rlvr_math_reward.files import SUFFIXES, Chunk, DataError, Row, chunked, find_files, read_chunks
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 __all__ = [
     "GOLD_COLUMNS", "PROMPT_STYLES", "QUESTION_COLUMNS", "DataError", "Message", "Problem", "Prompt", "Row",
-    "load_problems", "read_rows", "to_dataset", "to_prompt",
+    "load_problems", "pick_column", "read_rows", "read_source", "to_dataset", "to_prompt",
 ]  # fmt: skip
 
 QUESTION_COLUMNS = ("problem", "question", "prompt")
@@ -39,16 +37,11 @@ KEPT_COLUMNS = ("level", "subject", "type")
 since GRPOTrainer passes every column to the reward functions and reads some itself (`image`, `tools`)."""
 
 
-class DataError(ValueError):
-    """A dataset that cannot be used, in one line that names it."""
-
-
 class Message(TypedDict):
     role: str
     content: str
 
 
-Row: TypeAlias = Mapping[str, object]
 Prompt: TypeAlias = "str | list[Message]"
 
 
@@ -67,57 +60,7 @@ class Problem:
     extras: Mapping[str, object]
 
 
-# -- files -----------------------------------------------------------------------------------------------------------
-def _read_json_lines(data: bytes, name: str) -> Iterator[object]:
-    # Split on the newline only: str.splitlines would also split inside a string that holds U+2028.
-    for number, line in enumerate(_text(data, name).split("\n"), 1):
-        if line.strip():
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise DataError(f"{name}, line {number}: not JSON ({error})") from None
-
-
-def _read_json(data: bytes, name: str) -> Iterable[object]:
-    try:
-        rows: object = json.loads(_text(data, name))
-    except ValueError as error:
-        raise DataError(f"{name}: not JSON ({error}); one object a line is read from a file named .jsonl") from None
-    if not isinstance(rows, list):
-        raise DataError(f"{name}: expected a JSON list of objects, found {type(rows).__name__}")
-    return rows
-
-
-def _read_csv(data: bytes, name: str) -> Iterable[object]:
-    return csv.DictReader(io.StringIO(_text(data, name), newline=""))
-
-
-def _read_parquet(data: bytes, name: str) -> Iterable[object]:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        rows: list[object] = pyarrow.parquet.read_table(pyarrow.BufferReader(data)).to_pylist()
-    except pyarrow.ArrowException as error:
-        raise DataError(f"{name}: not Parquet ({error})") from None
-    return rows
-
-
-def _text(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")  # drops the byte order mark that spreadsheets write
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name}: not UTF-8 at byte {error.start}") from None
-
-
-READERS: dict[str, Callable[[bytes, str], Iterable[object]]] = {
-    ".jsonl": _read_json_lines,
-    ".json": _read_json,
-    ".csv": _read_csv,
-    ".parquet": _read_parquet,
-}
-
-
+# -- where rows come from ---------------------------------------------------------------------------------------------
 def read_rows(source: str, split: str = "train", config: str | None = None) -> tuple[str, list[Row]]:
     """The rows of a local file, of a folder's file for `split`, or of a dataset on the hub.
 
@@ -140,22 +83,42 @@ def read_rows(source: str, split: str = "train", config: str | None = None) -> t
     path = Path(source).expanduser()
     if path.is_dir():
         path = _file_of_split(path, split)
-    if path.exists():
-        rows = _read_file(path)
-        return str(path), rows
-    if path.is_absolute() or source.startswith(".") or _suffix(path) in READERS:
-        raise DataError(f"{source}: no such file or folder")
-    return f"{source} ({split})", _read_hub(source, split, config)
+    name = str(path) if _is_local(source, path) else f"{source} ({split})"
+    chunks = read_source(str(path) if _is_local(source, path) else source, split, config)
+    return name, [record.row for chunk in chunks for record in chunk.records()]
 
 
-def _suffix(path: Path) -> str:
-    """The suffix that names the format: `.jsonl` for `train.jsonl` and for `train.jsonl.gz`."""
-    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+def read_source(source: str, split: str = "train", config: str | None = None) -> Iterator[Chunk]:
+    """The rows of a local file, of all files of a folder, or of a dataset on the hub, in a stream.
+
+    Args:
+        source, split, config: see `read_rows`; a folder is read whole here, its files by name.
+
+    Raises:
+        DataError: as `read_rows`; what is wrong with a row, after the rows before it.
+    """
+    path = Path(source).expanduser()
+    if not _is_local(source, path):
+        yield from _read_hub(source, split, config)
+        return
+    pieces = find_files(path)
+    for index, piece in enumerate(pieces):
+        for chunk in read_chunks(piece):
+            yield replace(chunk, fraction=(index + chunk.fraction) / len(pieces))
+
+
+def _is_local(source: str, path: Path) -> bool:
+    """Whether a path is meant: what is there, or looks like a path or a file's name."""
+    try:
+        there = path.exists()
+    except OSError:
+        there = True
+    return there or path.is_absolute() or source.startswith(".") or path.name.removesuffix(".gz").endswith(SUFFIXES)
 
 
 def _file_of_split(folder: Path, split: str) -> Path:
     found = sorted(path.name for path in folder.iterdir())
-    for suffix in READERS:
+    for suffix in SUFFIXES:
         for name in (split + suffix, split + suffix + ".gz"):
             if name in found:
                 return folder / name
@@ -163,32 +126,15 @@ def _file_of_split(folder: Path, split: str) -> Path:
     raise DataError(f"{folder}: no file {split}.jsonl, .json, .csv or .parquet; the folder holds {listed}")
 
 
-def _read_file(path: Path) -> list[Row]:
-    read = READERS.get(_suffix(path))
-    if read is None:
-        raise DataError(f"{path}: expected a file named {', '.join(READERS)} (.gz too), or a folder of such files")
-    try:
-        data = path.read_bytes()
-        if path.suffix == ".gz":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
-        raise DataError(f"{path}: cannot be read ({error})") from None
-    rows: list[Row] = []
-    for number, row in enumerate(read(data, str(path)), 1):
-        if not isinstance(row, dict):
-            raise DataError(f"{path}, row {number}: expected an object, found {type(row).__name__}")
-        rows.append(row)
-    return rows
-
-
-def _read_hub(name: str, split: str, config: str | None) -> list[Row]:
+def _read_hub(name: str, split: str, config: str | None) -> Iterator[Chunk]:
     from datasets import load_dataset
 
     try:
-        return list(load_dataset(name, config, split=split))
+        rows = load_dataset(name, config, split=split)
     except (OSError, ValueError, RuntimeError) as error:
         said = " ".join(str(error).split())[:300]
         raise DataError(f"{name}: no such file, and not read from the hub ({type(error).__name__}: {said})") from None
+    yield from chunked(f"{name} ({split})", "row", iter(enumerate(rows, 1)))
 
 
 # -- rows to problems ------------------------------------------------------------------------------------------------
@@ -213,8 +159,8 @@ def load_problems(
     name, rows = read_rows(source, split, config)
     if not rows:
         raise DataError(f"{name}: no rows")
-    asked = _pick(name, rows[0], question_column, QUESTION_COLUMNS, "question")
-    told = _pick(name, rows[0], gold_column, GOLD_COLUMNS, "gold")
+    asked = pick_column(name, rows[0], question_column, QUESTION_COLUMNS, "question")
+    told = pick_column(name, rows[0], gold_column, GOLD_COLUMNS, "gold")
     problems = []
     for number, row in enumerate(rows, 1):
         question, gold = row.get(asked), _gold(row.get(told))
@@ -228,7 +174,20 @@ def load_problems(
     return problems
 
 
-def _pick(name: str, row: Row, column: str | None, known: tuple[str, ...], what: str) -> str:
+def pick_column(name: str, row: Row, column: str | None, known: tuple[str, ...], what: str) -> str:
+    """The column that is named, or else the first known one that the row has.
+
+    Args:
+        name: the dataset, or the row, for the message.
+        row: the row to look at.
+        column: the column named by the user, or None.
+        known: the columns that are usual.
+        what: what is looked for, for the message.
+
+    Example:
+        >>> pick_column("f.jsonl", {"question": "", "answer": "#### 4"}, None, GOLD_COLUMNS, "gold")
+        'answer'
+    """
     expected = (column,) if column else known
     for candidate in expected:
         if candidate in row:

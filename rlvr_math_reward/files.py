@@ -16,7 +16,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias, cast
@@ -287,7 +287,9 @@ def _read_json(stream: IO[bytes], piece: Piece) -> Items:
     try:
         rows: object = json.loads(str(text, "utf-8"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{piece.path}: not JSON ({error}); one object a line is read from a file named .jsonl") from None
+        raise DataError(
+            f"{piece.path}: not JSON ({error}); one object a line is read from a file named .jsonl"
+        ) from None
     if not isinstance(rows, list):
         raise DataError(f"{piece.path}: expected a JSON list of objects, found {type(rows).__name__}")
     for number, row in enumerate(rows, 1):

@@ -1,7 +1,7 @@
 """One completion, top to bottom: extract, parse, read as the gold's kind, compare, explain.
 
 Error model: text never raises. A completion without an answer, an answer that is no formula, a gold that cannot be
-read and a comparison that cannot be decided are outcomes of a `Verdict`. The one broad `except` stands in `_judge`,
+read and a comparison that cannot be decided are outcomes of a `Verdict`. The one broad `except` stands in `_judged`,
 for what no rule foresaw; it names the error in the verdict's reason.
 """
 
@@ -85,7 +85,7 @@ def verify(prediction: str, gold: GoldSource, *, policy: Policy = DEFAULT) -> bo
         >>> verify("0.5", r"\\frac12"), verify("(2,1)", "(1,2)")
         (True, False)
     """
-    return any(_judge(_unboxed(prediction), source, policy).correct for source in sources(gold))
+    return any(judge(_unboxed(prediction), source, policy).correct for source in sources(gold))
 
 
 def _unboxed(prediction: str) -> str:
@@ -153,13 +153,20 @@ def grade_batch(
     if not len(completions) == len(golds) == len(asked):
         counts = f"{len(completions)} completions, {len(golds)} golds, {len(asked)} prompts"
         raise ValueError(f"{counts}; allowed: as many of each")
-    if workers < 2:
-        return [grade(c, g, prompt=p, policy=policy) for c, g, p in zip(completions, golds, asked, strict=True)]
+    jobs = list(zip(completions, golds, asked, strict=True))
+
+    def graded(share: list[tuple[str, GoldSource, str | None]]) -> list[Verdict]:
+        return [grade(completion, gold, prompt=prompt, policy=policy) for completion, gold, prompt in share]
+
+    if workers < 2 or len(jobs) < 2:
+        return graded(jobs)
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(workers) as pool:
-        jobs = zip(completions, golds, asked, strict=True)
-        return list(pool.map(lambda job: grade(job[0], job[1], prompt=job[2], policy=policy), jobs))
+    verdicts: list[Verdict | None] = [None] * len(jobs)
+    with ThreadPoolExecutor(workers) as pool:  # a share each, and no queue that is locked for every completion
+        for start, share in enumerate(pool.map(graded, (jobs[start::workers] for start in range(workers)))):
+            verdicts[start::workers] = share
+    return [verdict for verdict in verdicts if verdict is not None]
 
 
 def _grade_one(found: Extraction | None, source: str, prompt: str | None, policy: Policy) -> Verdict:
@@ -169,24 +176,48 @@ def _grade_one(found: Extraction | None, source: str, prompt: str | None, policy
             return _bad_gold(gold)
         return Verdict(Outcome.NO_ANSWER, 0.0, gold.answer.text, None, gold.kind, None, "extraction",
                        "the completion states no final answer", gold.canonical)  # fmt: skip
-    verdict = _judge(found.text, source, policy)
-    if verdict.correct and prompt and _is_echo(found.text, source, prompt):
-        verdict = _with(verdict, Outcome.INCORRECT, 0.0, "none", "the answer repeats a computation of the prompt")
-    return replace(verdict, extraction=found)
+    verdict = judge(found.text, source, policy)
+    if prompt and verdict.correct and _is_echo(found.text, source, prompt):
+        reason = "the answer repeats a computation of the prompt"
+        verdict = replace(verdict, outcome=Outcome.INCORRECT, score=0.0, decided_by="none", reason=reason)
+    return verdict.located(found)
 
 
 # -- one pair ----------------------------------------------------------------------------------------------------------
+class _NotRemembered(Exception):
+    """Carries a verdict past the cache: what was undecided on a busy machine may be decided next time."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+
+def judge(prediction: str, source: str, policy: Policy) -> Verdict:
+    """The verdict on a bare prediction. Each distinct triple is compared once, unless it stays undecided."""
+    try:
+        return _judged(prediction, source, policy)
+    except _NotRemembered as passed:
+        return passed.verdict
+
+
 @lru_cache(maxsize=32_768)
-def _judge(prediction: str, source: str, policy: Policy) -> Verdict:
-    """The verdict on a bare prediction; a pure function of its arguments but for the deadline of the SymPy child."""
+def _judged(prediction: str, source: str, policy: Policy) -> Verdict:
     gold = read_gold(source)
     if isinstance(gold, BadGold):
         return _bad_gold(gold)
     try:
-        return _compared(prediction, gold, policy)
+        verdict = _compared(prediction, gold, policy)
     except Exception as error:
-        return Verdict(Outcome.UNDECIDED, 0.0, gold.answer.text, prediction, gold.kind, None, "none",
-                       f"grading failed: {type(error).__name__}: {error}"[:300], gold.canonical)  # fmt: skip
+        verdict = Verdict(Outcome.UNDECIDED, 0.0, gold.answer.text, prediction, gold.kind, None, "none",
+                          f"grading failed: {type(error).__name__}: {error}"[:300], gold.canonical)  # fmt: skip
+    if verdict.outcome is Outcome.UNDECIDED:
+        raise _NotRemembered(verdict)
+    return verdict
+
+
+def cache_hits() -> int:
+    """How many verdicts of this process were remembered rather than worked out."""
+    return _judged.cache_info().hits
 
 
 def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
@@ -203,19 +234,20 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
         match = Match(True, "text", "both are written alike")
     else:
         match = kinds.match(gold.kind, gold.answer, Answer(prediction, tree), Ladder(policy))
-    base = Verdict(Outcome.INCORRECT, 0.0, gold.answer.text, prediction, gold.kind, None, match.rung, match.reason,
+    outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
+    return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
                    gold.canonical, canonical, match.parts)  # fmt: skip
+
+
+def _ended(match: Match, gold: str, prediction: str, policy: Policy) -> tuple[Outcome, float, str, str]:
+    """Outcome, score, rung and reason of a match; `gold` and `prediction` are the canonical forms."""
     if match.equal:
-        return _with(base, Outcome.CORRECT, 1.0, match.rung, match.reason)
-    if policy.substring != "none" and partial.contains_gold(gold.canonical, canonical, policy.substring):
-        return _with(base, Outcome.PARTIAL, 0.5, "partial", "the gold stands in the prediction")
+        return Outcome.CORRECT, 1.0, match.rung, match.reason
+    if policy.substring != "none" and partial.contains_gold(gold, prediction, policy.substring):
+        return Outcome.PARTIAL, 0.5, "partial", "the gold stands in the prediction"
     if match.equal is None:
-        return _with(base, Outcome.UNDECIDED, 0.0, "none", match.reason)
-    return base
-
-
-def _with(verdict: Verdict, outcome: Outcome, score: float, decided_by: str, reason: str) -> Verdict:
-    return replace(verdict, outcome=outcome, score=score, decided_by=decided_by, reason=reason)
+        return Outcome.UNDECIDED, 0.0, "none", match.reason
+    return Outcome.INCORRECT, 0.0, match.rung, match.reason
 
 
 def _bad_gold(gold: BadGold) -> Verdict:

@@ -104,7 +104,9 @@ class PartialFile:
             self._length += kept.rfind(b"\n") + 1
             with suppress(OSError):
                 os.ftruncate(self._file, self._length)
-            raise DataError(f"{self.path}: {error.strerror}; the rows written so far are kept, --resume goes on") from None
+            raise DataError(
+                f"{self.path}: {error.strerror}; the rows written so far are kept, --resume goes on"
+            ) from None
         self._length += len(lines)
 
     def finish(self) -> None:
@@ -115,7 +117,9 @@ class PartialFile:
             os.fsync(self._file)
             convert(self.path, self._out)
         except OSError as error:
-            raise DataError(f"{self._out}: {error.strerror}; the rows are kept in {self.path}, --resume goes on") from None
+            raise DataError(
+                f"{self._out}: {error.strerror}; the rows are kept in {self.path}, --resume goes on"
+            ) from None
         self.path.unlink(missing_ok=True)
         settings_path(self.path).unlink(missing_ok=True)
 
@@ -134,7 +138,9 @@ def check_settings(work: Path, settings: Settings, *, resume: bool) -> None:
     path = settings_path(work)
     try:
         if work.exists() and not resume:
-            raise DataError(f"{work}: left by a run that did not end; --resume goes on with it, deleting it starts over")
+            raise DataError(
+                f"{work}: left by a run that did not end; --resume goes on with it, deleting it starts over"
+            )
         if not work.exists():
             path.write_text(json.dumps(settings) + "\n", encoding="utf-8")
             return

@@ -25,11 +25,10 @@ from numbers import Integral, Real
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
-from rlvr_math_reward import grading
 from rlvr_math_reward.completions import read_completion, read_prompt
 from rlvr_math_reward.formats import FormatReward, format_reward, think_answer_format_reward
 from rlvr_math_reward.golds import GoldSource
-from rlvr_math_reward.grading import grade_batch
+from rlvr_math_reward.grading import cache_hits, grade_batch
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.symbolic import MAX_CHILDREN
 from rlvr_math_reward.verdict import Outcome, Verdict
@@ -172,12 +171,12 @@ class _Reward:
 
     def _grade(self, batch: _Batch) -> _Graded:
         started = time.perf_counter()
-        hits = _cache_hits()
+        hits = cache_hits()
         # A thread for each SymPy child: while one waits for a hard comparison, the rest of the batch goes on.
         verdicts = grade_batch(
             batch.texts, batch.golds, prompts=batch.prompts, policy=self.policy, workers=MAX_CHILDREN
         )
-        return _Graded(verdicts, _cache_hits() - hits, time.perf_counter() - started)
+        return _Graded(verdicts, cache_hits() - hits, time.perf_counter() - started)
 
     def _finish(
         self, batch: _Batch, graded: _Graded, log_extra: LogExtra | None, log_metric: LogMetric | None
@@ -307,11 +306,6 @@ def _is_missing(value: object) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _cache_hits() -> int:
-    """Comparisons that this process has answered from its cache so far."""
-    return grading._judge.cache_info().hits
 
 
 def _derived_name(policy: Policy, scores: Scores) -> str:

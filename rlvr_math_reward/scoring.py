@@ -9,17 +9,24 @@ been written. Text from a model never raises.
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import signal
+import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from rlvr_math_reward.completions import read_completion, read_prompt
-from rlvr_math_reward.data import GOLD_COLUMNS, QUESTION_COLUMNS, pick_column, read_source
+from rlvr_math_reward.data import GOLD_COLUMNS, QUESTION_COLUMNS, pick_column
 from rlvr_math_reward.files import Chunk, DataError, Record, encode
 from rlvr_math_reward.grading import grade
 from rlvr_math_reward.output import PartialFile
@@ -27,7 +34,7 @@ from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.verdict import Outcome, Verdict, VerdictRecord
 
 __all__ = [
-    "COMPLETION_COLUMNS", "VERDICT_COLUMNS", "Columns", "Engine", "Scored", "Summary", "Task",
+    "COMPLETION_COLUMNS", "VERDICT_COLUMNS", "Columns", "Scored", "Summary", "Task",
     "find_columns", "local_engine", "score_chunk", "score_file", "wilson_interval",
 ]  # fmt: skip
 
@@ -61,7 +68,7 @@ class Task:
     """
 
     columns: Columns
-    policy: Policy = Policy()
+    policy: Policy
     keep: bool = True
 
     def grade(self, record: Record) -> Verdict:
@@ -73,7 +80,9 @@ class Task:
         row, columns = record.row, self.columns
         if columns.gold not in row or columns.completion not in row:
             missing = columns.gold if columns.gold not in row else columns.completion
-            raise DataError(f"{record.place}: no column {missing!r}; its columns: {', '.join(map(repr, row)) or 'none'}")
+            raise DataError(
+                f"{record.place}: no column {missing!r}; its columns: {', '.join(map(repr, row)) or 'none'}"
+            )
         gold, completion = row[columns.gold], row[columns.completion]
         if not isinstance(completion, str):
             completion = read_completion(_checked(completion, record)).text
@@ -103,7 +112,7 @@ def score_chunk(chunk: Chunk, task: Task) -> Scored:
 
     Example:
         >>> chunk = Chunk("f.jsonl", "line", [1], [{"gold": "4", "completion": "#### 4"}])
-        >>> score_chunk(chunk, Task(Columns("gold", "completion"), keep=False)).outcomes
+        >>> score_chunk(chunk, Task(Columns("gold", "completion"), Policy(), keep=False)).outcomes
         Counter({'correct': 1})
     """
     outcomes: Counter[str] = Counter()
@@ -219,7 +228,6 @@ def find_columns(record: Record, gold: str | None, completion: str | None, promp
     )
 
 
-Engine: TypeAlias = Callable[[Iterable[Chunk], Task], Iterator[Scored]]
 Progress: TypeAlias = Callable[[int, float], None]
 
 
@@ -247,19 +255,97 @@ def score_file(
     """
     summary = Summary()
     started = time.perf_counter()
-    if out is None:
-        for scored in _accepted(local_engine(chunks, task, workers)):
-            summary.outcomes += scored.outcomes
-            progress(summary.rows, scored.fraction)
-    else:
-        settings = {"columns": asdict(task.columns), "policy": asdict(task.policy)}
-        with PartialFile(out, settings, resume=resume) as file:
-            left = _after_kept(chunks, file.kept(), summary)
-            for scored in local_engine(left, task, workers):
-                file.write(scored.lines)
+    settings = {"columns": asdict(task.columns), "policy": asdict(task.policy)}
+    with nullcontext() if out is None else PartialFile(out, settings, resume=resume) as file:
+        left = chunks if file is None else _after_kept(chunks, file.kept(), summary)
+        with closing(local_engine(left, task, workers)) as engine:
+            for scored in engine:
+                if file is not None:
+                    file.write(scored.lines)
                 summary.outcomes += scored.outcomes
                 progress(summary.rows, scored.fraction)
-                _raise_for(scored)
+                if scored.error is not None:
+                    raise DataError(scored.error)
+        if file is not None:
             file.finish()
     summary.seconds = time.perf_counter() - started
     return summary
+
+
+def _after_kept(chunks: Iterator[Chunk], kept: Iterator[bytes], summary: Summary) -> Iterator[Chunk]:
+    """The chunks without the rows that are kept, each of which must be the row of the input at its place."""
+    for chunk in chunks:
+        for index, record in enumerate(chunk.records()):
+            line = next(kept, None)
+            if line is None:
+                yield chunk.after(index)
+                yield from chunks
+                return
+            if not line.startswith(_opened(record)):
+                raise DataError(
+                    f"{record.place}: not the row that the unfinished output has there; the input has changed"
+                )
+            summary.outcomes[json.loads(line)["verdict_outcome"]] += 1
+            summary.resumed += 1
+    if next(kept, None) is not None:
+        raise DataError("the unfinished output holds more rows than the input; the input has changed")
+
+
+# -- this machine ------------------------------------------------------------------------------------------------------
+def local_engine(chunks: Iterator[Chunk], task: Task, workers: int | None = None) -> Generator[Scored, None, None]:
+    """Grades chunks, in order, in this process or in several.
+
+    Args:
+        chunks: from `read_chunks`; what they raise is raised after the chunks before.
+        task: what to do with each row.
+        workers: processes; None for one a core once there are chunks enough.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for chunk in islice(chunks, MAX_ALONE) if workers is None and cores > 1 else chunks if (workers or 1) == 1 else ():
+        yield score_chunk(chunk, task)
+    first = next(chunks, None)
+    if first is not None:
+        yield from _pooled(chain([first], chunks), task, workers or cores)
+
+
+def _pooled(chunks: Iterator[Chunk], task: Task, workers: int) -> Iterator[Scored]:
+    others = set(active_children())
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
+    pending: deque[Future[Scored]] = deque()
+    failure: DataError | None = None
+    done = False
+    try:
+        while pending or not done:
+            while not done and len(pending) < workers * CHUNKS_AHEAD:
+                try:
+                    pending.append(pool.submit(score_chunk, next(chunks), task))
+                except StopIteration:
+                    done = True
+                except DataError as error:
+                    failure, done = error, True
+            if pending:
+                yield pending.popleft().result()
+        pool.shutdown()
+    except BrokenExecutor:
+        raise DataError(
+            "a worker process was killed, perhaps for want of memory; rows written so far are kept"
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:  # they may have minutes of hard comparisons before them
+            process.terminate()
+    if failure is not None:
+        raise failure
+
+
+def _start_worker() -> None:
+    """Ctrl-C reaches all processes of a terminal: the parent answers it. A worker without its parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -22,7 +22,7 @@ def claims(gold: Answer) -> bool:
             return True
         case Constant("i" | "e"):
             return False
-    return bool(_GOLD_WITH_TEXT.match(spelled(gold.text)))
+    return "(" in gold.text and bool(_GOLD_WITH_TEXT.match(spelled(gold.text)))
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
