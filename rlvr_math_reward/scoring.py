@@ -194,7 +194,7 @@ class Summary:
         }
 
 
-def wilson_interval(successes: int, count: int, z: float = 1.96) -> tuple[float, float]:
+def wilson_interval(successes: float, count: float, z: float = 1.96) -> tuple[float, float]:
     """Wilson's score interval for a share; it stays within 0 and 1, also near the ends and for few rows.
 
     Example:
