@@ -78,7 +78,7 @@ def read_rows(source: str, split: str = "train", config: str | None = None) -> t
     Example:
         >>> read_rows("/no/such/file.jsonl")
         Traceback (most recent call last):
-        rlvr_math_reward.data.DataError: /no/such/file.jsonl: no such file or folder
+        rlvr_math_reward.files.DataError: /no/such/file.jsonl: no such file or folder
     """
     path = Path(source).expanduser()
     if path.is_dir():

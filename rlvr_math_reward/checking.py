@@ -1,0 +1,106 @@
+"""Reading every gold of a dataset before GPU time is spent on it: its kind, whether it can be graded, and why not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from rlvr_math_reward.data import GOLD_COLUMNS, pick_column
+from rlvr_math_reward.files import Chunk, DataError, Record
+from rlvr_math_reward.golds import Gold, read_gold, sources
+
+__all__ = ["BadRow", "GoldCheck", "check_golds"]
+
+MAX_NAMED = 1_000
+"""Bad golds that are named; a dataset with more of them is read by the wrong column, and their count says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row whose completions would earn nothing.
+
+    Attributes:
+        file, unit, number: where it stands.
+        gold: the gold as it was read, perhaps empty.
+        reason: why it cannot be graded.
+    """
+
+    file: str
+    unit: str
+    number: int
+    gold: str
+    reason: str
+
+
+@dataclass(slots=True)
+class GoldCheck:
+    """What the golds of a dataset are.
+
+    Attributes:
+        kinds: rows of each kind.
+        examples: the first gold of each kind.
+        bad: the rows that cannot be graded, the first `MAX_NAMED` of them.
+        bad_rows: how many they are.
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    bad: list[BadRow] = field(default_factory=list)
+    bad_rows: int = 0
+
+    @property
+    def rows(self) -> int:
+        return self.kinds.total() + self.bad_rows
+
+    def to_dict(self) -> dict[str, object]:
+        """The check as plain JSON types."""
+        bad = [{"file": b.file, b.unit: b.number, "gold": b.gold, "reason": b.reason} for b in self.bad]
+        kinds = {kind: {"rows": rows, "example": self.examples[kind]} for kind, rows in self.kinds.most_common()}
+        return {"rows": self.rows, "kinds": kinds, "bad_rows": self.bad_rows, "bad": bad}
+
+
+def check_golds(
+    chunks: Iterable[Chunk], column: str | None = None, progress: Callable[[int, float], None] = lambda rows, part: None
+) -> GoldCheck:
+    """Reads all golds.
+
+    Args:
+        chunks: the rows, from `data.read_source`.
+        column: the column of the gold, or None for the first of `data.GOLD_COLUMNS`. A later row without it is a bad
+            one; of several accepted answers in a list, one that can be read is enough.
+        progress: told the rows so far and the fraction of the input that has been read.
+
+    Raises:
+        DataError: no rows, no such column in the first row, or a line that cannot be read.
+
+    Example:
+        >>> found = check_golds([Chunk("f.csv", "line", [2, 3], [{"gold": "1/2"}, {"gold": ""}])])
+        >>> found.kinds, found.bad[0].number, found.bad[0].reason
+        (Counter({'scalar': 1}), 3, 'the gold is empty')
+    """
+    check = GoldCheck()
+    for chunk in chunks:
+        for record in chunk.records():
+            column = column if check.rows else pick_column(record.place, record.row, column, GOLD_COLUMNS, "gold")
+            _add(check, record, str(column))
+        progress(check.rows, chunk.fraction)
+    if not check.rows:
+        raise DataError("no rows")
+    return check
+
+
+def _add(check: GoldCheck, record: Record, column: str) -> None:
+    value = record.row.get(column)
+    read = [read_gold(text) for text in sources(None if isinstance(value, dict) else value)]
+    good = next((gold for gold in read if isinstance(gold, Gold)), None)
+    if good is not None:
+        check.kinds[good.kind] += 1
+        check.examples.setdefault(good.kind, good.answer.text)
+        return
+    check.bad_rows += 1
+    if len(check.bad) < MAX_NAMED:
+        text, reason = next((gold.text, gold.reason) for gold in read if not isinstance(gold, Gold))
+        if column not in record.row:
+            reason = f"no column {column!r}"
+        check.bad.append(BadRow(record.chunk.file, record.chunk.unit, record.number, text, reason))

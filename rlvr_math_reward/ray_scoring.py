@@ -1,0 +1,220 @@
+"""Scoring on a Ray cluster: for files larger than one machine reads in the time that there is.
+
+The input is cut into pieces. Each is one task of Ray Data, which reads its piece, grades it and writes a part beside
+the output, so that no row passes through the driver or Ray's object store. A part gets its name only when it is whole:
+a task whose worker or node dies runs again and writes the same part, so no row is lost and none is there twice. When
+all parts are there they are joined, in the order of the input, into the file that was asked for.
+
+Needs the extra `ray`, this package on every node, and paths that every node sees. A cluster that is running is found
+as Ray finds it, by `RAY_ADDRESS`; without one Ray starts on this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rlvr_math_reward.files import DataError, Piece, find_files, read_chunks, split
+from rlvr_math_reward.output import check_settings, convert, output_suffix, settings_path
+from rlvr_math_reward.scoring import Progress, Summary, Task, score_chunk
+
+__all__ = ["score_files_on_ray"]
+
+PIECE_BYTES = 32 << 20
+"""Bytes of JSON lines a task: some seconds of grading, which is what a dead worker costs."""
+
+
+def score_files_on_ray(
+    source: str,
+    task: Task,
+    out: Path | None = None,
+    *,
+    resume: bool = False,
+    workers: int | None = None,
+    piece_bytes: int = PIECE_BYTES,
+    progress: Progress = lambda rows, fraction: None,
+) -> Summary:
+    """Grades all rows of a file or a folder on Ray's workers; arguments as in `scoring.score_file`.
+
+    Args:
+        source: the path.
+        task, out, resume, progress: see `scoring.score_file`.
+        workers: tasks at a time; None for as many as the cluster has CPUs.
+        piece_bytes: bytes of JSON lines a task. JSON, CSV and gzipped files are one task each, Parquet a task for
+            each row group.
+
+    Raises:
+        DataError: Ray is not installed, or as in `scoring.score_file`; parts that were finished are kept.
+    """
+    started = time.perf_counter()
+    pieces = [piece for file in find_files(Path(source).expanduser().absolute()) for piece in split(file, piece_bytes)]
+    parts = _open_parts(pieces, task, out, resume=resume)
+    finished = _finished(parts, len(pieces)) if parts else {}
+    summary = Summary(outcomes=sum(finished.values(), Counter()))
+    summary.resumed = summary.rows
+    left = [index for index in range(len(pieces)) if index not in finished]
+    for index, outcomes in _graded(pieces, left, task, parts, workers):
+        finished[index] = outcomes
+        summary.outcomes = sum(finished.values(), Counter())
+        progress(summary.rows, len(finished) / len(pieces))
+    if len(finished) < len(pieces):
+        raise DataError(f"{source}: Ray returned {len(finished)} of {len(pieces)} parts; --resume does the others")
+    if out is not None and parts is not None:
+        _join(parts, len(pieces), out)
+    summary.seconds = time.perf_counter() - started
+    return summary
+
+
+# -- the parts ---------------------------------------------------------------------------------------------------------
+def _open_parts(pieces: list[Piece], task: Task, out: Path | None, *, resume: bool) -> Path | None:
+    if out is None:
+        return None
+    output_suffix(out)
+    parts = out.absolute().with_name(out.name + ".parts")
+    sizes = {path: os.path.getsize(path) for path in sorted({piece.path for piece in pieces})}
+    settings = {
+        "columns": asdict(task.columns),
+        "policy": asdict(task.policy),
+        "input": sizes,
+        "cut": [[piece.path, piece.start, piece.end] for piece in pieces],
+    }
+    check_settings(parts, settings, resume=resume)
+    try:
+        parts.mkdir(exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{parts}: {error.strerror}") from None
+    return parts
+
+
+def _part(parts: Path, index: int) -> Path:
+    return parts / f"{index:06d}.jsonl"
+
+
+def _tally(parts: Path, index: int) -> Path:
+    """How many rows of each outcome a part has. It is written last, so a part that has it is whole."""
+    return parts / f"{index:06d}.outcomes.json"
+
+
+def _finished(parts: Path, count: int) -> dict[int, Counter[str]]:
+    found = {}
+    for index in range(count):
+        with suppress(FileNotFoundError):
+            found[index] = Counter(json.loads(_tally(parts, index).read_text(encoding="utf-8")))
+    return found
+
+
+def _join(parts: Path, count: int, out: Path) -> None:
+    joined = out.with_name(out.name + ".joined")
+    try:
+        with open(joined, "wb") as target:
+            for index in range(count):
+                with open(_part(parts, index), "rb") as part:
+                    shutil.copyfileobj(part, target, 1 << 20)
+        convert(joined, out)
+    except OSError as error:
+        raise DataError(f"{out}: {error.strerror}; the rows are kept in {parts}, --resume goes on") from None
+    finally:
+        joined.unlink(missing_ok=True)
+    shutil.rmtree(parts)
+    settings_path(parts).unlink(missing_ok=True)
+
+
+# -- the tasks ---------------------------------------------------------------------------------------------------------
+def _graded(
+    pieces: list[Piece], left: list[int], task: Task, parts: Path | None, workers: int | None
+) -> Iterator[tuple[int, Counter[str]]]:
+    """Outcomes of the pieces that are left, in the order in which they are done."""
+    if not left:
+        return
+    with _ray_data() as data:
+        items = [{"index": index, **asdict(pieces[index])} for index in left]
+        # A block is what Ray Data gives to a task and repeats when its worker dies: one piece each.
+        rows = data.from_items(items, override_num_blocks=len(items)).map(
+            _score_piece, fn_args=(task, parts), num_cpus=1, concurrency=workers
+        )
+        for result in rows.iter_rows():
+            if result["error"]:
+                raise DataError(result["error"])
+            yield int(result["index"]), Counter(json.loads(result["outcomes"]))
+
+
+@contextmanager
+def _ray_data() -> Iterator[Any]:
+    # Before Ray is imported: it reads the environment then.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what it warns that it will do soon
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise DataError(f"--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' ({error})") from None
+    ours = not ray.is_initialized()
+    if ours:
+        ray.init(include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    try:
+        yield ray.data
+    except ray.exceptions.RayError as error:
+        said = str(error).strip().splitlines()[-1][:300]
+        raise DataError(f"Ray gave up ({type(error).__name__}: {said}); parts that are finished are kept") from None
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+def _score_piece(item: dict[str, Any], task: Task, parts: Path | None) -> dict[str, object]:
+    """One task. What is wrong with the data or the disk comes back as a value: repeating it would not help."""
+    index, piece = int(item["index"]), Piece(item["path"], item["start"], item["end"])
+    outcomes: Counter[str] = Counter()
+    try:
+        if parts is None:
+            _score(piece, task, outcomes, lambda lines: None)
+        else:
+            _score_to(_part(parts, index), piece, task, outcomes)
+            _put(_tally(parts, index), json.dumps(outcomes).encode())
+        error = ""
+    except DataError as problem:
+        error = str(problem)
+    except OSError as problem:
+        error = f"{problem.filename or parts}: {problem.strerror}"
+    return {"index": index, "outcomes": json.dumps(outcomes), "error": error}
+
+
+def _score(piece: Piece, task: Task, outcomes: Counter[str], write: Callable[[bytes], object]) -> None:
+    for chunk in read_chunks(piece):
+        scored = score_chunk(chunk, task)
+        if scored.error is not None:
+            raise DataError(scored.error)
+        write(scored.lines)
+        outcomes.update(scored.outcomes)
+
+
+def _score_to(part: Path, piece: Piece, task: Task, outcomes: Counter[str]) -> None:
+    # A name of its own: the task of a node that is cut off, not dead, may still be writing beside its repetition.
+    unfinished = part.with_name(f"{part.name}.{uuid.uuid4().hex}")
+    try:
+        with open(unfinished, "wb") as file:
+            _score(piece, task, outcomes, file.write)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(part)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _put(path: Path, data: bytes) -> None:
+    unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)
