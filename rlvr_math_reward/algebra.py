@@ -14,6 +14,7 @@ Sums, products and quotients of these are compared by cross-multiplying, without
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from fractions import Fraction
 from math import comb, gcd, lcm
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
     "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "TooLarge", "Undefined", "add", "atom", "constant",
-    "divide", "freeze", "is_rational", "multiply", "multiply_polys", "negate", "power", "primes_of", "rational",
+    "divide", "freeze", "multiply", "multiply_polys", "negate", "new_budget", "power", "primes_of", "rational", "spend",
     "subtract",
 ]  # fmt: skip
 
@@ -39,7 +40,35 @@ MAX_PAIRS = 20_000
 TRIAL_LIMIT = 2_000
 """Trial division up to this bound; what is left of a radicand is then no proven prime, see `primes_of`."""
 
+MAX_WORK = 60_000
+"""Pairs of terms that all the products of one exact form may take together, some 100 ms."""
+
 ONE: Monomial = frozenset()
+
+
+class _Budget(threading.local):
+    """What is left of `MAX_WORK` for the form that this thread is working out."""
+
+    left = MAX_WORK
+
+
+_budget = _Budget()
+
+
+def new_budget() -> None:
+    """To be called before each form. Work is counted and not timed: a verdict does not depend on the machine."""
+    _budget.left = MAX_WORK
+
+
+def spend(pairs: int) -> None:
+    """Count work.
+
+    Raises:
+        TooLarge: the form has used up its budget.
+    """
+    _budget.left -= pairs
+    if _budget.left < 0:
+        raise TooLarge("the expression takes too much work")
 
 
 class NotExact(Exception):
@@ -79,10 +108,6 @@ def rational(form: Form) -> Fraction | None:
     if form.bottom is UNIT and len(form.top) == 1:
         return form.top.get(ONE)
     return None
-
-
-def is_rational(form: Form) -> bool:
-    return rational(form) is not None
 
 
 def freeze(poly: Poly) -> Frozen:
@@ -130,6 +155,7 @@ def _check(value: Fraction) -> None:
 def multiply_polys(left: Poly, right: Poly) -> Poly:
     if left is UNIT or right is UNIT:
         return right if left is UNIT else left
+    spend(len(left) * len(right))
     if len(left) * len(right) > MAX_PAIRS:
         raise TooLarge("a product has too many terms")
     result: Poly = {}
@@ -157,6 +183,7 @@ def _accumulate(poly: Poly, monomial: Monomial, value: Fraction) -> None:
 
 
 def add_polys(left: Poly, right: Poly) -> Poly:
+    spend(len(right))
     result = dict(left)
     for monomial, value in right.items():
         _accumulate(result, monomial, value)

@@ -11,9 +11,20 @@ from rlvr_math_reward.literals import number_literal, repeating_decimal
 from rlvr_math_reward.policy import MAX_MATRIX_ENTRIES
 from rlvr_math_reward.tokenizer import ParseError, Token
 from rlvr_math_reward.tree import (
-    Apply, Based, BigOperator, Constant, Matrix, Number, Power, Product, Quotient, Sequence, SetBuilder, Symbol,
+    Apply,
+    Based,
+    BigOperator,
+    Constant,
+    Matrix,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sequence,
+    SetBuilder,
+    Symbol,
     Tree,
-)  # fmt: skip
+)
 
 __all__ = ["Atoms"]
 

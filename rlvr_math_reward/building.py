@@ -5,8 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlvr_math_reward.tree import (
-    Apply, Based, Constant, Number, Power, Product, Quotient, Relation, Sequence, SetBuilder, Symbol, Tree,
-)  # fmt: skip
+    Apply,
+    Based,
+    Constant,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sequence,
+    SetBuilder,
+    Symbol,
+    Tree,
+)
 
 __all__ = ["FUNCTION_LETTERS", "NUMBER_SETS", "bracketed", "called", "fraction", "index_of", "named", "negate", "times"]
 

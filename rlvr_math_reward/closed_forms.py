@@ -6,9 +6,22 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rlvr_math_reward.algebra import (
-    ONE, UNIT, Atom, Form, NotExact, Poly, add, atom, constant, content, freeze, multiply, negate, primes_of,
+    ONE,
+    UNIT,
+    Atom,
+    Form,
+    NotExact,
+    Poly,
+    add,
+    atom,
+    constant,
+    content,
+    freeze,
+    multiply,
+    negate,
+    primes_of,
     subtract,
-)  # fmt: skip
+)
 
 __all__ = [
     "based_value", "content_with_sign", "extracted", "parts", "principal_angles", "radicand_powers", "root_of_unity",

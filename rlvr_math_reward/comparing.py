@@ -13,14 +13,24 @@ from rlvr_math_reward.kinds.answer import Answer, Match, no
 from rlvr_math_reward.kinds.quantity import match_values
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.tree import (
-    Apply, Constant, Number, Product, Quantity, Relation, Sequence, SetBuilder, Tree, Words, children, render,
-)  # fmt: skip
+    Apply,
+    Constant,
+    Number,
+    Product,
+    Quantity,
+    Relation,
+    Sequence,
+    SetBuilder,
+    Tree,
+    Words,
+    children,
+    render,
+)
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["Ladder"]
 
 _NO_VALUES = (Sequence, SetBuilder, Relation, Words)
-
 
 
 _ALIKE = Match(True, "text", "both are written alike")
@@ -77,7 +87,7 @@ class Ladder:
             return Match(False, "numeric", "different by evaluation")
         if oversized is not None:
             return Match(None, "symbolic", f"neither equality nor difference was shown: {oversized}")
-        proven = symbolic.ask(gold, prediction, self.policy.timeout)
+        proven = symbolic.ask_patiently(gold, prediction, self.policy.timeout)
         if proven is not None:
             return Match(proven, "symbolic", f"SymPy proves them {'equal' if proven else 'different'}")
         if agreed and symbols(gold) | symbols(prediction):

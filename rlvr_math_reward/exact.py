@@ -14,14 +14,39 @@ from functools import lru_cache
 
 from rlvr_math_reward import closed_forms
 from rlvr_math_reward.algebra import (
-    ONE, Form, NotExact, TooLarge, Undefined, add, atom, constant, divide, freeze, multiply, subtract,
-)  # fmt: skip
+    ONE,
+    Form,
+    NotExact,
+    TooLarge,
+    Undefined,
+    add,
+    atom,
+    constant,
+    divide,
+    freeze,
+    multiply,
+    new_budget,
+    spend,
+    subtract,
+)
 from rlvr_math_reward.equality import compare_forms
 from rlvr_math_reward.functions import ANGLES, FUNCTIONS, determinant, integer
 from rlvr_math_reward.powers import raised
 from rlvr_math_reward.tree import (
-    Apply, Based, BigOperator, Constant, Matrix, Number, Power, Product, Quotient, Sequence, Sum, Symbol, Tree,
-)  # fmt: skip
+    Apply,
+    Based,
+    BigOperator,
+    Constant,
+    Matrix,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sequence,
+    Sum,
+    Symbol,
+    Tree,
+)
 
 __all__ = ["compare", "exact", "is_undefined", "substituted"]
 
@@ -39,6 +64,7 @@ def exact(tree: Tree) -> Form:
         NotExact: it contains something that has no exact form here, or grows over a limit.
         Undefined: it has no value.
     """
+    new_budget()
     try:
         return _form(tree, _NONE)
     except OverflowError as error:  # a float inside math.lgamma or log2 of a number within the limits
@@ -69,6 +95,7 @@ def compare(left: Tree, right: Tree) -> bool | None:
         raise
     except NotExact:
         return None
+    new_budget()
     return compare_forms(first, second)
 
 
@@ -126,6 +153,8 @@ def _constant(name: str) -> Form:
 
 
 def _folded(name: str, variable: str, lower: Tree, upper: Tree, body: Tree, bound: Bindings) -> Form:
+    if _is_endless(upper) or _is_endless(lower):
+        raise NotExact("an infinite sum")
     first, last = (integer(_form(bound_tree, bound)) for bound_tree in (lower, upper))
     if last - first >= MAX_SUMMANDS:
         raise TooLarge("too many terms to write out")
@@ -133,9 +162,14 @@ def _folded(name: str, variable: str, lower: Tree, upper: Tree, body: Tree, boun
         raise NotExact("a sum without an index")
     total = constant(0 if name == "sum" else 1)
     for index in range(first, last + 1):
+        spend(10)
         value = _form(body, {**bound, variable: constant(index)})
         total = add((total, value)) if name == "sum" else multiply(total, value)
     return total
+
+
+def _is_endless(tree: Tree) -> bool:
+    return tree == Constant("oo") or (isinstance(tree, Product) and any(_is_endless(f) for f in tree.factors))
 
 
 # -- functions --------------------------------------------------------------------------------------------------------

@@ -14,9 +14,22 @@ from math import ceil, comb, factorial, floor, gcd, lcm, lgamma
 
 from rlvr_math_reward import closed_forms
 from rlvr_math_reward.algebra import (
-    MAX_BITS, Form, Frozen, NotExact, TooLarge, Undefined, add, atom, constant, divide, freeze, multiply, negate,
-    rational, subtract,
-)  # fmt: skip
+    MAX_BITS,
+    Form,
+    Frozen,
+    NotExact,
+    TooLarge,
+    Undefined,
+    add,
+    atom,
+    constant,
+    divide,
+    freeze,
+    multiply,
+    negate,
+    rational,
+    subtract,
+)
 from rlvr_math_reward.equality import compare_forms, vanishes
 from rlvr_math_reward.powers import absolute, exponential, logarithm, root
 

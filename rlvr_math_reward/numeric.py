@@ -15,14 +15,29 @@ from typing import Any
 
 from rlvr_math_reward.closed_forms import based_value
 from rlvr_math_reward.tree import (
-    Apply, Based, BigOperator, Constant, Number, Power, Product, Quotient, Sequence, Sum, Symbol, Tree,
-)  # fmt: skip
+    Apply,
+    Based,
+    BigOperator,
+    Constant,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sequence,
+    Sum,
+    Symbol,
+    Tree,
+)
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["Unevaluated", "agree", "value"]
 
-LOW_DIGITS, HIGH_DIGITS = 30, 80
-"""Decimal digits of the two evaluations; where they differ in the first 20, cancellation ate the value."""
+LOW_DIGITS, MIDDLE_DIGITS, HIGH_DIGITS = 30, 40, 80
+"""Decimal digits of the evaluations; where two of them differ in the first 20, cancellation ate the value."""
+FAR = 1e-6
+"""Relative difference at the lowest precision beyond which ten more digits confirm it, and eighty need not."""
+MAX_STEPS = 6_000
+"""Nodes that one evaluation may visit, counting those of a sum or an integral each time: some 100 ms."""
 DIFFERENT, STABLE = 10.0**-15, 10.0**-20
 """Relative differences: above the first two values are different, within the second two precisions agree."""
 EQUAL = 10.0**-50
@@ -47,8 +62,10 @@ class Unevaluated(Exception):
 
 def value(tree: Tree) -> complex | None:
     """A constant's value as a complex number, or None where it has none here."""
+    evaluator = _evaluator(LOW_DIGITS)
+    evaluator.steps = MAX_STEPS
     try:
-        result = complex(_evaluator(LOW_DIGITS).at(tree, {}))
+        result = complex(evaluator.at(tree, {}))
     except (Unevaluated, ArithmeticError, ValueError):
         return None
     return result if isfinite(result.real) and isfinite(result.imag) else None
@@ -69,7 +86,8 @@ def agree(left: Tree, right: Tree) -> bool | None:
 def _agree_at(left: Tree, right: Tree, names: list[str], index: int) -> bool | None:
     try:
         low = [_at_point(tree, names, index, LOW_DIGITS) for tree in (left, right)]
-        high = [_at_point(tree, names, index, HIGH_DIGITS) for tree in (left, right)]
+        clearly = abs(low[0] - low[1]) > FAR * max(abs(low[0]), abs(low[1]))
+        high = [_at_point(tree, names, index, MIDDLE_DIGITS if clearly else HIGH_DIGITS) for tree in (left, right)]
     except (Unevaluated, ArithmeticError, ValueError):
         return None
     size = max(abs(high[0]), abs(high[1]))
@@ -78,12 +96,13 @@ def _agree_at(left: Tree, right: Tree, names: list[str], index: int) -> bool | N
     if any(abs(a - b) > STABLE * size for a, b in zip(low, high, strict=True)):
         return None
     distance = abs(high[0] - high[1]) / size
-    return False if distance > DIFFERENT else True if distance < EQUAL else None
+    return False if distance > DIFFERENT else True if distance < EQUAL and not clearly else None
 
 
 def _at_point(tree: Tree, names: list[str], index: int, digits: int) -> Any:
     evaluator = _evaluator(digits)
     samples = _SAMPLES[index]
+    evaluator.steps = MAX_STEPS
     point = {name: evaluator.mp.mpf(samples[i % 4]) + i for i, name in enumerate(names)}
     return evaluator.at(tree, point)
 
@@ -106,6 +125,7 @@ class _Evaluator:
 
         self.mp = MPContext()
         self.mp.dps = digits
+        self.steps = MAX_STEPS
         mp = self.mp
         self.functions: dict[tuple[str, int], Callable[..., Any]] = {
             ("sqrt", 1): mp.sqrt, ("abs", 1): abs, ("conjugate", 1): mp.conj, ("re", 1): mp.re, ("im", 1): mp.im,
@@ -121,6 +141,9 @@ class _Evaluator:
 
     def at(self, tree: Tree, point: dict[str, Any]) -> Any:
         mp = self.mp
+        self.steps -= 1
+        if self.steps < 0:
+            raise Unevaluated("too many steps")
         match tree:
             case Number(number, _, _):
                 return self._fraction(number)

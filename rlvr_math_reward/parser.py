@@ -17,8 +17,20 @@ from rlvr_math_reward.literals import plain_number
 from rlvr_math_reward.policy import MAX_ITEMS
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (
-    Apply, Constant, Number, Power, Product, Quantity, Quotient, Ratio, Relation, Sequence, Sum, Symbol, Tree,
-)  # fmt: skip
+    Apply,
+    Constant,
+    Number,
+    Power,
+    Product,
+    Quantity,
+    Quotient,
+    Ratio,
+    Relation,
+    Sequence,
+    Sum,
+    Symbol,
+    Tree,
+)
 
 __all__ = ["ParseError", "parse"]
 

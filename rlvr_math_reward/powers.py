@@ -11,9 +11,27 @@ from math import floor
 
 from rlvr_math_reward import closed_forms
 from rlvr_math_reward.algebra import (
-    MAX_BITS, ONE, UNIT, Atom, Form, Monomial, Poly, TooLarge, Undefined, add, atom, constant, divide, freeze,
-    multiply, multiply_polys, power, rational, scale_poly, subtract,
-)  # fmt: skip
+    MAX_BITS,
+    ONE,
+    UNIT,
+    Atom,
+    Form,
+    Monomial,
+    Poly,
+    TooLarge,
+    Undefined,
+    add,
+    atom,
+    constant,
+    divide,
+    freeze,
+    multiply,
+    multiply_polys,
+    power,
+    rational,
+    scale_poly,
+    subtract,
+)
 
 __all__ = ["absolute", "exponential", "logarithm", "raised", "root"]
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import lcm, log2
 from typing import Any
 
-from rlvr_math_reward.algebra import Atom, Frozen, NotExact, Poly, content, scale_poly
+from rlvr_math_reward.algebra import Atom, Frozen, NotExact, Poly, content, scale_poly, spend
 
 __all__ = ["is_algebraic", "is_zero"]
 
@@ -21,6 +21,8 @@ MAX_SEPARATION_BITS = 20_000
 """Bits computed to show a sum zero: nested roots of degree 64 over six-digit numbers need about 2,000."""
 GUARD_BITS = 64
 """Bits above the bound, for the rounding of the few hundred operations of one evaluation."""
+WORK_BITS = 50
+"""Bits of one term that cost as much as one pair of terms in a product."""
 MAX_ROOT_INDEX = 64
 """Index of a root that is decided here."""
 
@@ -48,6 +50,7 @@ def is_zero(poly: Poly) -> bool:
     bits = int((degree - 1) * size) + GUARD_BITS
     if bits > MAX_SEPARATION_BITS:
         raise NotExact("the radicals are too many to be told apart exactly")
+    spend(bits * len(whole) // WORK_BITS)
     value = _Evaluation(bits + int(size) + GUARD_BITS).poly(frozenset(whole.items()))
     return bool(abs(value) < _power_of_two(-bits + GUARD_BITS // 2))
 

@@ -32,7 +32,7 @@ from rlvr_math_reward.tree import Apply, Number, Power, Product, Quotient, Symbo
 if TYPE_CHECKING:
     import subprocess  # 15 ms of import, which only a process that asks has to pay
 
-__all__ = ["ask"]
+__all__ = ["MAX_CHILDREN", "ask", "ask_patiently"]
 
 # -- limits: what, unit, why -----------------------------------------------------------------------------------------
 MAX_CHILDREN = 2
@@ -43,6 +43,12 @@ WAIT_SECONDS = 60.0
 """Seconds to wait for a child that other threads are asking. Long, so that load alone decides no verdict."""
 REAP_SECONDS = 1.0
 """Seconds to wait for a killed child; the kernel takes milliseconds unless the disk is gone."""
+MAX_LATE = 2
+"""Deadlines' worth of slow answers after which SymPy gets a rest. One happens; two are an attack."""
+SLOW = 0.2
+"""Share of the deadline from which an answer counts as slow. An honest integral takes a hundredth."""
+REST_SECONDS = 5.0
+"""Seconds of that rest: longer than a batch is graded, shorter than the step of training that follows it."""
 MAX_REQUEST_BYTES = 1 << 20
 """Bytes of one question. An answer of 4,000 characters makes some 100 kB."""
 
@@ -84,12 +90,47 @@ def ask(gold: Tree, prediction: Tree, seconds: float) -> bool | None:
     return None if reply is None else _ANSWERS.get(reply)
 
 
+# -- patience --------------------------------------------------------------------------------------------------------
+class _Patience:
+    """Whether to ask at all: after slow answers worth `MAX_LATE` deadlines, nobody is asked for `REST_SECONDS`.
+
+    A batch that holds 64 different expressions on which SymPy hangs then costs a second or two and not a minute. What
+    is not asked is undecided, as what is asked and late would be.
+    """
+
+    def __init__(self) -> None:
+        self._slow: list[tuple[float, float]] = []  # when, and what share of its deadline it took
+        self._rest_until = 0.0
+
+    def ask(self, gold: Tree, prediction: Tree, seconds: float) -> bool | None:
+        asked = time.monotonic()
+        if asked < self._rest_until:
+            return None
+        answer = ask(gold, prediction, seconds)
+        share = (time.monotonic() - asked) / seconds
+        if share >= SLOW:
+            self._slow = [(when, cost) for when, cost in self._slow if when > asked - REST_SECONDS] + [(asked, share)]
+            if sum(cost for _, cost in self._slow) >= MAX_LATE:
+                self._slow, self._rest_until = [], time.monotonic() + REST_SECONDS
+        return answer
+
+
+_patience = _Patience()
+
+
+def ask_patiently(gold: Tree, prediction: Tree, seconds: float) -> bool | None:
+    """`ask`, which is left out for a while after answers that were late; see `_Patience`."""
+    return _patience.ask(gold, prediction, seconds)
+
+
 # -- the children ----------------------------------------------------------------------------------------------------
 class _Child:
     """One SymPy process, started at its first question and again after each kill; used by one thread at a time."""
 
     def __init__(self) -> None:
         self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
+        self._ready = False  # it has said so; SymPy is imported
+        self._failed = False  # the last start did not come to that: no other is tried before it is needed
 
     def answer(self, request: bytes, seconds: float) -> bytes | None:
         """The reply, or None when there is none in time; the process is dead then."""
@@ -105,19 +146,23 @@ class _Child:
         finally:
             if reply is None:
                 self.kill()
+        if reply is None and not self._failed:
+            with suppress(OSError):  # the next question then need not wait for the import of SymPy
+                self._running, self._ready = _start(), False
         return reply
 
     def _started(self) -> socket.socket:
-        if self._running is not None and self._running[0].poll() is None:
-            return self._running[1]
-        self.kill()
         try:
-            self._running = _start()
-            if _line(self._running[1], time.monotonic() + START_SECONDS) != b"ready":
+            if self._running is None or self._running[0].poll() is not None:
+                self.kill()
+                self._running, self._ready = _start(), False
+            if not self._ready and _line(self._running[1], time.monotonic() + START_SECONDS) != b"ready":
                 raise ConnectionError("it said something else than that it is ready")
         except OSError as error:
+            self._failed = True
             _report(f"{sys.executable} {_CHILD}: {error or type(error).__name__}")
             raise
+        self._ready, self._failed = True, False
         return self._running[1]
 
     def kill(self) -> None:

@@ -270,6 +270,9 @@ class _Scanner:
             self.emit("function", value[1:], start, end)
         elif value in MATH_FONTS:
             self.spaced = self.spaced or value in _SPACES
+        elif len(value) > 3 and (value[:-1] in OPERATORS or value[:-1] in NAMES or value[1:-1] in FUNCTIONS):
+            self._command(value[:-1], start, end - 1)  # "\\cotx", "\\pir": a letter that lacks its space
+            self.emit("letter", value[-1], end - 1, end)
         else:
             raise ParseError(f"unknown command {value}", (start, end))
 

@@ -110,8 +110,9 @@ class Verdict:
 
     def located(self, extraction: Extraction) -> Verdict:
         """The same verdict, on an answer found at this place."""
-        return Verdict(self.outcome, self.score, self.gold, self.prediction, self.kind, extraction, self.decided_by,
-                       self.reason, self.gold_canonical, self.prediction_canonical, self.matched, self.error_span)  # fmt: skip
+        return Verdict(self.outcome, self.score, self.gold, self.prediction, self.kind, extraction,
+                       self.decided_by, self.reason, self.gold_canonical, self.prediction_canonical,
+                       self.matched, self.error_span)  # fmt: skip
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.CORRECT

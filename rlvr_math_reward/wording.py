@@ -29,8 +29,7 @@ QUALIFIERS = frozenset(
     "below between from to through until minus plus squared cubed factorial hundred thousand million billion "
     "trillion dozen half third quarter percent negative positive point so only unsure guess any some choose mod "
     "modulo odd even prime prove proof answer gold correct right true yes think believe hope could would should "
-    "might may can cannot it this that which because since then else lambda return import yield print"
-    .split()
+    "might may can cannot it this that which because since then else lambda return import yield print".split()
 )
 UNITS = frozenset(
     "mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh mg g gm kg lb lbs pound "
@@ -39,8 +38,7 @@ UNITS = frozenset(
     "degrees rad radian radians usd eur dollar dollars cent cents euro euros unit units sq cu square cubic n "
     "newton newtons j joule joules kj w watt watts kw v volt volts hz khz pa kpa atm mol k cal kcal acre acres "
     "cup cups am pm meter meters metre metres centimeter centimeters kilometer kilometers millimeter millimeters "
-    "gram grams kilogram kilograms"
-    .split()
+    "gram grams kilogram kilograms".split()
 )
 UNIT_LETTERS = frozenset("mgslhLNJWVKdn")
 SHORT_WORDS = frozenset("of in is as at by on no so if to up we it be an or my he me us do go am ok ha oh hi".split())
@@ -62,7 +60,8 @@ PHRASES: dict[str, Tree] = {
     **dict.fromkeys(
         ("no solution", "no solutions", "no real solution", "no real solutions", "none", "empty set", "the empty set",
          "there is no solution", "there are no solutions", "no such solution", "no real roots",
-         "there are no real solutions", "there is no real solution", "no solution exists", "no solutions exist"), _EMPTY),
+         "there are no real solutions", "there is no real solution", "no solution exists", "no solutions exist"),
+        _EMPTY),
     **dict.fromkeys(("all integers", "the integers", "integers", "the set of integers", "the set of all integers"),
                     Constant("Z")),
     **dict.fromkeys(("infinitely many", "infinitely many solutions"),
@@ -78,14 +77,12 @@ PHRASES: dict[str, Tree] = {
 _STARTS = frozenset("so thus therefore hence then the our my final ordered".split())
 _NOUNS = frozenset("answer answers result value values solution solutions".split())
 _DENIALS = frozenset(
-    "not no never wrong incorrect false maybe perhaps possibly probably likely either or unless if except least most about "
-    "could would might may can cannot isnt".split()
+    "not no never wrong incorrect false maybe perhaps possibly probably likely either or unless if except least most "
+    "about could would might may can cannot isnt".split()
 )
 _OBJECTS = frozenset("point points pair pairs triple set interval vector matrix line function polynomial".split())
 _COPULAS = frozenset(("is", "are", "equals", ":", "="))
-_DOMAIN_WORDS = frozenset(
-    "real numbers number reals integers integer positive negative nonnegative in and".split()
-)
+_DOMAIN_WORDS = frozenset("real numbers number reals integers integer positive negative nonnegative in and".split())
 _INTEGER_BEHIND = [["is", "an", "integer"], ["is", "any", "integer"], ["an", "integer"], ["any", "integer"]]
 _INTEGER_BEFORE = [["any", "integer"], ["some", "integer"], ["all", "integers"], ["integer"], ["integers"]]
 _WORDLIKE = frozenset(("word", "run", "letter"))
@@ -131,7 +128,7 @@ def without_quantifier(tokens: list[Token]) -> list[Token]:
 
 
 def is_declaration(tokens: list[Token], at: int) -> bool:
-    """"for k in Z", "where n is an integer": words that begin a declaration of a parameter."""
+    """ "for k in Z", "where n is an integer": words that begin a declaration of a parameter."""
     if _lower(tokens[at]) not in ("for", "where", "with") or at + 2 >= len(tokens):
         return False
     declared = tokens[at + 1].kind in ("letter", "name") and tokens[at + 2].text == "in"
@@ -164,7 +161,7 @@ def fixed_phrase(tokens: list[Token]) -> Tree | None:
 
 
 def exception(tokens: list[Token]) -> tuple[Tree, int] | None:
-    """"all real numbers except": the set, and the tokens up to what is excepted."""
+    """ "all real numbers except": the set, and the tokens up to what is excepted."""
     for at, token in enumerate(tokens[:8]):
         if _lower(token) in ("except", "excluding"):
             whole = PHRASES.get(" ".join(t.text.lower() for t in tokens[:at] if t.text != ","))

@@ -17,8 +17,19 @@ from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, is_name, no, 
 from rlvr_math_reward.kinds.signs import has_signs, written_out
 from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
-    Apply, Constant, Number, Product, Quantity, Quotient, Relation, Sequence, SetBuilder, Sum, Tree, render,
-)  # fmt: skip
+    Apply,
+    Constant,
+    Number,
+    Product,
+    Quantity,
+    Quotient,
+    Relation,
+    Sequence,
+    SetBuilder,
+    Sum,
+    Tree,
+    render,
+)
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["claims", "match"]

@@ -6,8 +6,19 @@ from fractions import Fraction
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, named_value, no
 from rlvr_math_reward.tree import (
-    Apply, Matrix, Number, Power, Product, Quotient, Relation, Sequence, Sum, Symbol, Tree, children,
-)  # fmt: skip
+    Apply,
+    Matrix,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sequence,
+    Sum,
+    Symbol,
+    Tree,
+    children,
+)
 
 __all__ = ["claims", "match", "rows_of"]
 

@@ -28,9 +28,7 @@ def _has_sign(tree: Tree) -> bool:
 
 
 def _approximate_quantity(tree: Tree) -> bool:
-    return isinstance(tree, Relation) and all(
-        isinstance(side, Quantity) or _has_sign(side) for side in tree.operands
-    )
+    return isinstance(tree, Relation) and all(isinstance(side, Quantity) or _has_sign(side) for side in tree.operands)
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:

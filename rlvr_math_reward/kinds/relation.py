@@ -248,4 +248,3 @@ def _residue(tree: Tree) -> tuple[Tree, Tree | None]:
         case Apply("mod", (residue, modulus)):
             return residue, modulus
     return tree, None
-

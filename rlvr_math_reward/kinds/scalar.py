@@ -5,9 +5,24 @@ from __future__ import annotations
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, no
 from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
-    Apply, Based, Constant, Matrix, Number, Quantity, Quotient, Ratio, Relation, Sequence, SetBuilder, Sum, Symbol,
-    Tree, Words, children, render,
-)  # fmt: skip
+    Apply,
+    Based,
+    Constant,
+    Matrix,
+    Number,
+    Quantity,
+    Quotient,
+    Ratio,
+    Relation,
+    Sequence,
+    SetBuilder,
+    Sum,
+    Symbol,
+    Tree,
+    Words,
+    children,
+    render,
+)
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["claims", "match", "values"]
