@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rlvr_math_reward.completions import read_completion, read_prompt
-from rlvr_math_reward.data import GOLD_COLUMNS, KEPT_COLUMNS, QUESTION_COLUMNS, pick_column
+from rlvr_math_reward.data import GOLD_COLUMNS, KEPT_COLUMNS, QUESTION_COLUMNS, Problem, pick_column
 from rlvr_math_reward.files import DataError, Row
 from rlvr_math_reward.grading import verify
 from rlvr_math_reward.policy import Policy
@@ -24,7 +24,10 @@ from rlvr_math_reward.rewards import MathReward, accuracy_reward
 from rlvr_math_reward.scoring import COMPLETION_COLUMNS, wilson_interval
 from rlvr_math_reward.verdict import Outcome, Verdict
 
-__all__ = ["Disagreement", "Evaluation", "Sampled", "Share", "Vote", "evaluate", "group_rows", "pass_at_k", "vote"]
+__all__ = [
+    "Disagreement", "Evaluation", "Sampled", "Share", "Vote",
+    "evaluate", "group_rows", "pass_at_k", "to_row", "vote",
+]  # fmt: skip
 
 MAX_DISAGREEMENTS = 100
 """Disagreements that a result lists. They are for reading, and come with the largest majorities first."""
@@ -353,6 +356,19 @@ def group_rows(rows: Sequence[Row], name: str, gold_column: str | None = None) -
         Sampled(row[asked], texts, _question(row), {column: row[column] for column in KEPT_COLUMNS if column in row})
         for row, texts in problems.values()
     ]
+
+
+def to_row(problem: Problem, prompt: object, completion: str, verdict: Verdict) -> Row:
+    """A completion with its verdict, as `group_rows` and `scoring` read it.
+
+    Example:
+        >>> from rlvr_math_reward import grade
+        >>> row = to_row(Problem("1 + 1?", "2", {"level": 1}), "1 + 1?", "#### 2", grade("#### 2", "2"))
+        >>> row["completion"], row["level"], row["verdict_outcome"]
+        ('#### 2', 1, 'correct')
+    """
+    judged = {"verdict_" + name: value for name, value in verdict.to_dict().items()}
+    return {"prompt": prompt, "gold": problem.gold, "completion": completion, **problem.extras, **judged}
 
 
 def _question(row: Row) -> str | None:
