@@ -1,0 +1,155 @@
+"""Train a model with GRPO, rewarded by the verifier.
+
+    python recipes/grpo.py --config configs/grpo/gsm8k_qwen2.5-0.5b.yaml
+    accelerate launch recipes/grpo.py --config configs/grpo/gsm8k_qwen2.5-0.5b.yaml --dataset my/train.jsonl
+
+A YAML file holds what differs from TRL's defaults; every key is also a flag, and flags win. The keys are those of
+`RecipeArguments` below and of TRL's GRPOConfig and ModelConfig. `--resume_from_checkpoint true` goes on from the last
+checkpoint in `output_dir`. Left in `output_dir`: the model, `trainer_state.json`, and `completions/*.parquet` with the
+extracted answer, the gold and the outcome of each completion.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig, PreTrainedModel, PreTrainedTokenizerBase
+from trl import GRPOConfig, GRPOTrainer, ModelConfig, TrlParser, get_peft_config, get_quantization_config
+from trl.rewards import think_format_reward
+
+from rlvr_math_reward import Policy
+from rlvr_math_reward.data import PROMPT_STYLES, DataError, load_problems, to_dataset
+from rlvr_math_reward.rewards import MathReward, Scores, accuracy_reward, format_reward, shaped_reward
+
+# TRL 1.16 reads an attribute that transformers 5.24 renamed, at every step.
+warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
+
+REWARDS = {
+    "accuracy_reward": accuracy_reward,
+    "shaped_reward": shaped_reward,
+    "format_reward": format_reward,
+    "think_format_reward": think_format_reward,
+}
+
+
+@dataclass
+class RecipeArguments:
+    dataset: str = field(metadata={"help": "hub name, local file (.jsonl, .json, .csv, .parquet) or folder of them"})
+    dataset_config: str | None = field(default=None, metadata={"help": "configuration of a hub dataset, e.g. `main`"})
+    dataset_train_split: str = field(default="train", metadata={"help": "split, or file of a folder, to train on"})
+    dataset_test_split: str = field(default="test", metadata={"help": "the one to evaluate on, under `eval_strategy`"})
+    question_column: str | None = field(default=None, metadata={"help": "default: problem, question or prompt"})
+    gold_column: str | None = field(default=None, metadata={"help": "default: answer, solution, ground_truth or gold"})
+    prompt_style: str = field(
+        default="boxed", metadata={"help": "what is said after the question", "choices": list(PROMPT_STYLES)}
+    )
+    reward_funcs: list[str] = field(
+        default_factory=lambda: ["accuracy_reward"],
+        metadata={"help": f"any of {', '.join(REWARDS)}; math_reward is made from `policy` and `scores`"},
+    )
+    policy: dict[str, object] | str | None = field(default=None, metadata={"help": "fields of Policy; a flag as JSON"})
+    scores: dict[str, float] | str | None = field(default=None, metadata={"help": "fields of Scores; a flag as JSON"})
+    gguf_file: str | None = field(default=None, metadata={"help": "the GGUF file in the model's folder or package"})
+
+
+def parse(argv: list[str] | None = None) -> tuple[RecipeArguments, GRPOConfig, ModelConfig]:
+    # allow_abbrev: `--max_step 2` is a misspelling of `--max_steps`, not short for it.
+    parser = TrlParser((RecipeArguments, GRPOConfig, ModelConfig), allow_abbrev=False)
+    recipe, training, model = parser.parse_args_and_config(argv)
+    return recipe, training, model
+
+
+def reward_functions(recipe: RecipeArguments) -> list[Callable[..., list[float | None]]]:
+    available: dict[str, Callable[..., list[float | None]]] = dict(REWARDS)
+    if recipe.policy or recipe.scores:
+        policy, scores = (json.loads(v) if isinstance(v, str) else v or {} for v in (recipe.policy, recipe.scores))
+        available["math_reward"] = MathReward(policy=Policy(**policy), scores=Scores(**scores), name="math_reward")
+        if "math_reward" not in recipe.reward_funcs:
+            raise SystemExit("error: `policy` and `scores` configure math_reward, which `reward_funcs` does not name")
+    unknown = [name for name in recipe.reward_funcs if name not in available]
+    if unknown:
+        raise SystemExit(
+            f"error: reward_funcs: no {', '.join(unknown)}; available: {', '.join(available)}, math_reward"
+        )
+    return [available[name] for name in recipe.reward_funcs]
+
+
+def model_folder(name: str, gguf_file: str | None) -> str:
+    """The folder of the installed package `name` when weights are read from a GGUF file inside one, else `name`."""
+    package = importlib.util.find_spec(name) if gguf_file and name.isidentifier() else None
+    return package.submodule_search_locations[0] if package and package.submodule_search_locations else name
+
+
+def load_model(
+    recipe: RecipeArguments, training: GRPOConfig, model: ModelConfig
+) -> tuple[PreTrainedModel | str, PreTrainedTokenizerBase]:
+    """The tokenizer, and the model: TRL loads it by its name, except for a GGUF file, which is dequantized here."""
+    folder, gguf_file = model_folder(model.model_name_or_path, recipe.gguf_file), recipe.gguf_file
+    named = {"revision": model.model_revision, "trust_remote_code": training.trust_remote_code}
+    gguf = {"gguf_file": gguf_file} if gguf_file else {}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **named, **gguf)
+    except OSError as error:
+        raise SystemExit(f"error: {model.model_name_or_path}: not loaded ({' '.join(str(error).split())})") from None
+    if gguf_file:
+        # Without `dequantize`, transformers refuses to train or save the weights.
+        unpack = GgufConfig(gguf_file=gguf_file, dequantize=True)
+        dtype = model.dtype or "float32"
+        return AutoModelForCausalLM.from_pretrained(folder, **gguf, quantization_config=unpack, dtype=dtype), tokenizer
+    loading = {**named, "attn_implementation": model.attn_implementation, "dtype": model.dtype}
+    training.model_init_kwargs = {**loading, **(training.model_init_kwargs or {})}
+    return folder, tokenizer
+
+
+def main(recipe: RecipeArguments, training: GRPOConfig, model: ModelConfig) -> GRPOTrainer:
+    # Rewards and data: what is wrong with them shows before any model loads
+    rewards = reward_functions(recipe)
+    splits = {"train": recipe.dataset_train_split}
+    if training.eval_strategy != "no":
+        splits["test"] = recipe.dataset_test_split
+    columns = {"question_column": recipe.question_column, "gold_column": recipe.gold_column}
+    problems = {
+        role: load_problems(recipe.dataset, split, config=recipe.dataset_config, **columns)
+        for role, split in splits.items()
+    }
+
+    # Model
+    policy_model, tokenizer = load_model(recipe, training, model)
+
+    # Trainer
+    conversational = tokenizer.chat_template is not None
+    datasets = {
+        role: to_dataset(rows, recipe.prompt_style, conversational=conversational) for role, rows in problems.items()
+    }
+    trainer = GRPOTrainer(
+        model=policy_model,
+        reward_funcs=rewards,
+        args=training,
+        train_dataset=datasets["train"],
+        eval_dataset=datasets.get("test"),
+        processing_class=tokenizer,
+        quantization_config=None if recipe.gguf_file else get_quantization_config(model),
+        peft_config=get_peft_config(model),
+    )
+
+    # Train
+    resume = training.resume_from_checkpoint
+    trainer.train(resume_from_checkpoint=True if str(resume).lower() == "true" else resume)
+
+    # Save
+    trainer.save_model(training.output_dir)
+    trainer.save_state()
+    trainer.accelerator.print(f"model, trainer_state.json and completions/*.parquet: {training.output_dir}")
+    trainer.end()
+    return trainer
+
+
+if __name__ == "__main__":
+    try:
+        main(*parse())
+    except DataError as error:
+        raise SystemExit(f"error: {error}") from None
