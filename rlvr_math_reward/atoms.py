@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward import wording
+from rlvr_math_reward import measures
 from rlvr_math_reward.building import FUNCTION_LETTERS, NUMBER_SETS, bracketed, called, index_of, named, negate
 from rlvr_math_reward.cursor import Cursor
 from rlvr_math_reward.literals import number_literal, repeating_decimal
@@ -20,6 +20,7 @@ from rlvr_math_reward.tree import (
     Power,
     Product,
     Quotient,
+    Relation,
     Sequence,
     SetBuilder,
     Symbol,
@@ -37,6 +38,7 @@ SYNONYMS = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     "Re": "re", "Im": "im", "sign": "sgn", "lg": "log",
 }  # fmt: skip
+SYSTEMS = frozenset(("cases", "aligned", "align", "gathered", "gather", "split"))
 SHAPES = frozenset(("angle", "triangle", "segment"))
 MINUS_ONE = Number(Fraction(-1))
 
@@ -169,11 +171,11 @@ class Atoms(Cursor):
         if token.text in SHAPES and self.tokens[self.at + 1].kind in ("run", "word", "letter"):
             self.at += 2
             return Symbol(f"{token.text} {self.tokens[self.at - 1].text}")
-        value, count = wording.number_words(self.tokens, self.at)
+        value, count = measures.number_words(self.tokens, self.at)
         if count:
             self.at += count
             return Number(Fraction(value))
-        if token.kind == "word" or not wording.splits_into_letters(self.tokens, self.at):
+        if token.kind == "word" or not measures.splits_into_letters(self.tokens, self.at):
             raise self.error("a word where a value should stand")
         letters = [Token("letter", letter, token.start, token.end, False) for letter in token.text]
         self.tokens[self.at : self.at + 1] = letters  # a power or an index then binds to the last letter alone
@@ -273,6 +275,8 @@ class Atoms(Cursor):
                 return self._overline()
             case "mathbb":
                 letter = self._raw_group()
+                if letter == "R" and self.is_at("_"):
+                    return self._condition_below()
                 return Constant(letter) if letter in NUMBER_SETS.values() else named(letter)
             case "operatorname":
                 return self._operator_name()
@@ -313,6 +317,15 @@ class Atoms(Cursor):
         self.at += 1
         return "".join(token.text for token in self.tokens[start : self.at - 1])
 
+    def _condition_below(self) -> Tree:
+        """`R_{>0}`, `R_{\\ge 0}`: the reals with a condition, as a set."""
+        self.at += 1
+        self.expect("{")
+        sign = self.expect(">", "<", ">=", "<=", "!=")
+        condition = Relation((sign,), (Symbol("x"), self._sum()))
+        self.expect("}")
+        return SetBuilder(Symbol("x"), condition)
+
     def _operator_name(self) -> Tree:
         start, name = self.at, self._raw_group()
         self.at -= 1
@@ -321,6 +334,8 @@ class Atoms(Cursor):
 
     def _environment(self) -> Tree:
         name = self._raw_group().rstrip("*")
+        if name in SYSTEMS:
+            return self._system(name)
         if name == "array" and self.is_at("{"):
             while not self.take("}"):
                 self.at += 1
@@ -335,6 +350,30 @@ class Atoms(Cursor):
             raise self.error("rows of different lengths")
         matrix = Matrix(tuple(rows))
         return Apply("det", (matrix,)) if name == "vmatrix" else matrix
+
+    def _system(self, name: str) -> Tree:
+        """Statements on lines of their own; in `aligned` a line that starts with `=` goes on from the one before."""
+        if name != "cases":
+            self.tokens = [*self.tokens[: self.at], *(t for t in self.tokens[self.at :] if t.text != "&")]
+        statements: list[Tree] = []
+        while True:
+            goes_on = self.is_at("=") and statements
+            self.take("=")
+            statement = self._answer()
+            if goes_on:
+                before = statements.pop()
+                chain = before if isinstance(before, Relation) else Relation((), (before,))
+                statement = Relation((*chain.operators, "="), (*chain.operands, statement))
+            statements.append(statement)
+            self.take(",")
+            if not self.take("newline") or self.token.text == "end":
+                break
+        if self.token.kind != "command" or self.token.text != "end":
+            raise self.error("a system that does not end")
+        self.at += 1
+        if self._raw_group().rstrip("*") != name:
+            raise self.error("environments that cross")
+        return statements[0] if len(statements) == 1 else Sequence("", tuple(statements), "")
 
     def _rows(self) -> list[tuple[Tree, ...]]:
         rows: list[tuple[Tree, ...]] = []

@@ -19,7 +19,18 @@ from rlvr_math_reward.tree import (
     Tree,
 )
 
-__all__ = ["FUNCTION_LETTERS", "NUMBER_SETS", "bracketed", "called", "fraction", "index_of", "named", "negate", "times"]
+__all__ = [
+    "FUNCTION_LETTERS",
+    "NUMBER_SETS",
+    "bracketed",
+    "called",
+    "fraction",
+    "index_of",
+    "listed",
+    "named",
+    "negate",
+    "times",
+]
 
 FUNCTION_LETTERS = frozenset("fgh")
 """Letters that name a function where a bracket follows at once: `f(17)`, but `x(x+1)`."""
@@ -61,6 +72,22 @@ def bracketed(opening: str, inner: Tree, closing: str) -> Tree:
 
 
 _BRACKETS = {"{{": "{", "}}": "}", "<<": "<", ">>": ">"}
+
+
+def listed(items: list[Tree], joiners: list[str]) -> Tree:
+    """Items side by side. `or` binds looser than a comma between equations: `x=1, y=2 or x=2, y=1` is two pairs."""
+    joiner = next((found for found in reversed(joiners) if found != ","), ",")
+    mixed = "or" in joiners and set(joiners) != {"or"}
+    if not mixed or not all(isinstance(item, Relation) and item.operators == ("=",) for item in items):
+        return Sequence("", tuple(items), "", joiner)
+    groups = [[items[0]]]
+    for found, item in zip(joiners, items[1:], strict=True):
+        if found == "or":
+            groups.append([])
+        groups[-1].append(item)
+    if len({len(group) for group in groups}) > 1 or len(groups[0]) < 2:
+        return Sequence("", tuple(items), "", joiner)
+    return Sequence("", tuple(Sequence("", tuple(group), "") for group in groups), "", "or")
 
 
 def fraction(value: Fraction) -> Tree:

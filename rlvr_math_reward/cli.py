@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec
 
 import typer
 
@@ -77,7 +77,7 @@ def _reported(command: Callable[Parameters, None]) -> Callable[Parameters, None]
     return run
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     from rlvr_math_reward.terminal import visible
 
     print(f"rlvr-math: {visible(message)}", file=sys.stderr)
@@ -176,13 +176,16 @@ def score(
     chunks, columns = _opened(source, split, config, gold_column, completion_column, prompt_column)
     task = Task(columns, _policy(policy), keep=out is not None)
     _check_output(source, out)
-    with progress_bar("grading") as progress:
-        if engine is EngineName.RAY:
-            from rlvr_math_reward.ray_scoring import score_files_on_ray
+    try:
+        with progress_bar("grading") as progress:
+            if engine is EngineName.RAY:
+                from rlvr_math_reward.ray_scoring import score_files_on_ray
 
-            summary = score_files_on_ray(source, task, out, resume=resume, workers=workers, progress=progress)
-        else:
-            summary = score_file(chunks, task, out, resume=resume, workers=workers, progress=progress)
+                summary = score_files_on_ray(source, task, out, resume=resume, workers=workers, progress=progress)
+            else:
+                summary = score_file(chunks, task, out, resume=resume, workers=workers, progress=progress)
+    except KeyboardInterrupt:
+        _fail("interrupted" + ("; finished rows are kept, --resume goes on" if out else ""), INTERRUPTED)
     if as_json:
         _print_json(summary.to_dict())
     else:

@@ -82,6 +82,8 @@ class Ladder:
     def _beyond_exact(self, gold: Tree, prediction: Tree, oversized: str | None) -> Match:
         if _written_alike(gold, prediction):
             return _ALIKE
+        if _unknown_functions(gold) != _unknown_functions(prediction):
+            return no("a function that only one side names is nothing but itself")
         agreed = numeric.agree(gold, prediction)
         if agreed is False:
             return Match(False, "numeric", "different by evaluation")
@@ -107,6 +109,12 @@ class Ladder:
 
 def _written_alike(gold: Tree, prediction: Tree) -> bool:
     return gold == prediction or render(gold) == render(prediction)
+
+
+def _unknown_functions(tree: Tree) -> frozenset[str]:
+    """The letters that name functions: `f` in `f(17)`."""
+    own = frozenset((tree.name,)) if isinstance(tree, Apply) and len(tree.name.rstrip("'^-1")) == 1 else frozenset()
+    return own.union(*(_unknown_functions(child) for child in children(tree)))
 
 
 def _inexact(tree: Tree) -> bool:

@@ -213,7 +213,13 @@ def read_chunks(piece: Piece) -> Iterator[Chunk]:
         unit = "row" if read in (_read_json, _read_parquet) else "line"
         items = read(stream, piece)
         base = handle.tell() if piece.start and unit == "line" else 0
-        yield from chunked(piece.path, unit, items, base=base, fraction=lambda: min(handle.tell() / size, 1.0))
+
+        def fraction() -> float:
+            if handle.closed:  # by a text wrapper, at its end
+                return 1.0
+            return min(handle.tell() / size, 1.0) if handle.seekable() else 0.0
+
+        yield from chunked(piece.path, unit, items, base=base, fraction=fraction)
 
 
 def chunked(

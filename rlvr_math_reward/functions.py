@@ -136,6 +136,13 @@ def _rounded(rule: Callable[[Fraction], int]) -> Callable[[Form], Form]:
     return apply
 
 
+def _remainder(form: Form, modulus: Form) -> Form:
+    value, step = integer(form), integer(modulus)
+    if step <= 0:
+        raise NotExact("a modulus that is not positive")
+    return constant(value % step)
+
+
 def _signum(form: Form) -> Form:
     value = rational(form)
     if value is None:
@@ -226,4 +233,5 @@ FUNCTIONS: dict[tuple[str, int], Callable[..., Form]] = {
     ("floor", 1): _rounded(floor),
     ("ceil", 1): _rounded(ceil),
     ("sgn", 1): _signum,
+    ("remainder", 2): _remainder,
 }

@@ -1,8 +1,8 @@
 """One completion, top to bottom: extract, parse, read as the gold's kind, compare, explain.
 
 Error model: text never raises. A completion without an answer, an answer that is no formula, a gold that cannot be
-read and a comparison that cannot be decided are outcomes of a `Verdict`. The one broad `except` stands in `_judged`,
-for what no rule foresaw; it names the error in the verdict's reason.
+read and a comparison that cannot be decided are outcomes of a `Verdict`. The broad `except`s stand in `_judged`,
+for what no rule foresaw; they name the error in the verdict's reason.
 """
 
 from __future__ import annotations
@@ -202,7 +202,10 @@ def judge(prediction: str, source: str, policy: Policy) -> Verdict:
 
 @lru_cache(maxsize=32_768)
 def _judged(prediction: str, source: str, policy: Policy) -> Verdict:
-    gold = read_gold(source)
+    try:
+        gold = read_gold(source)
+    except Exception as error:
+        gold = BadGold(source, f"reading the gold failed: {type(error).__name__}: {error}"[:300])
     if isinstance(gold, BadGold):
         return _bad_gold(gold)
     try:

@@ -136,17 +136,17 @@ def check_settings(work: Path, settings: Settings, *, resume: bool) -> None:
         DataError: there is something to resume that was not asked for, or it was made with other settings.
     """
     path = settings_path(work)
+    if work.exists() and not resume:
+        raise DataError(f"{work}: left by a run that did not end; --resume goes on with it, deleting it starts over")
     try:
-        if work.exists() and not resume:
-            raise DataError(
-                f"{work}: left by a run that did not end; --resume goes on with it, deleting it starts over"
-            )
         if not work.exists():
             path.write_text(json.dumps(settings) + "\n", encoding="utf-8")
             return
-        earlier = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
+    try:
+        earlier = json.loads(text)
     except ValueError:
         earlier = {}
     changed = [name for name in settings if earlier.get(name) != settings[name]]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from rlvr_math_reward import wording
+from rlvr_math_reward import measures, wording
 from rlvr_math_reward.atoms import Atoms
-from rlvr_math_reward.building import fraction, negate, times
+from rlvr_math_reward.building import NUMBER_SETS, fraction, listed, negate, times
 from rlvr_math_reward.literals import plain_number
 from rlvr_math_reward.policy import MAX_ITEMS
 from rlvr_math_reward.tokenizer import ParseError, tokenize
@@ -68,7 +68,7 @@ def parse(text: str, *, unit_letters: bool = False) -> Tree:
     known = wording.fixed_phrase(tokens)
     if known is not None:
         return known
-    tokens = wording.without_quantifier(tokens)
+    tokens = wording.without_universe(wording.without_quantifier(tokens))
     excepted = wording.exception(tokens)
     try:
         if excepted is not None:
@@ -111,17 +111,17 @@ class _Parser(Atoms):
             name = self.expect("over", "choose")
             rest = self._statement()
             return Quotient(first, rest) if name == "over" else Apply("binomial", (first, rest))
-        items, joiner = [first], ","
+        items, joiners = [first], []
         while (found := self._separator()) is not None:
-            joiner = found if found in ("and", "or") else joiner
+            joiners.append(found)
             items.append(self._statement())
             if len(items) > MAX_ITEMS:
                 raise self.error(f"more than {MAX_ITEMS} items")
-        return items[0] if len(items) == 1 else Sequence("", tuple(items), "", joiner)
+        return items[0] if len(items) == 1 else listed(items, joiners)
 
     def _separator(self) -> str | None:
         start, found = self.at, None
-        if self.take(",", ";") or (self.is_at("(") and self.tokens[self.at + 2].text == "in"):
+        if self.take(",", ";", "newline") or (self.is_at("(") and self.tokens[self.at + 2].text == "in"):
             found = ","
         if wording.is_declaration(self.tokens, self.at):
             self.at += 1
@@ -154,7 +154,7 @@ class _Parser(Atoms):
         names = self.tokens[self.at : end]
         if not names or self.tokens[end].text != "=" or not all(len(token.text) > 2 for token in names):
             return None
-        if any(token.text.lower() in wording.QUALIFIERS for token in names):
+        if any(token.text.lower() in measures.QUALIFIERS for token in names):
             return None
         self.at = end
         return Symbol(" ".join(token.text.lower() for token in names))
@@ -196,20 +196,20 @@ class _Parser(Atoms):
             currency = CURRENCIES[self.tokens[self.at - 1].text]
         elif self.take("¢"):
             currency = "cent"
-        value, count = wording.scale(self.tokens, self.at, value)
+        value, count = measures.scale(self.tokens, self.at, value)
         self.at += count
-        unit, count = wording.unit_phrase(self.tokens, self.at, value)
+        unit, count = measures.unit_phrase(self.tokens, self.at, value)
         self.at += count
         if currency is not None:
             value = Quantity(value, currency)
         elif unit is not None:
             value = Quantity(value, unit) if unit else value
-        if self.token.kind == "command" and self.token.text in ("pmod", "mod", "bmod"):
+        if self.token.text == "pmod" and self.token.kind == "command":
             self.at += 1
             return Apply("mod", (value, self._argument()))
-        if self.token.kind == "run" and self.token.text == "mod":
+        if self.token.text in ("mod", "bmod") and self.token.kind in ("command", "run"):
             self.at += 1
-            return Apply("mod", (value, self._power()))
+            return Apply("remainder", (value, self._power()))
         if self.is_at("(") and self.tokens[self.at + 1].text in ("mod", "bmod"):
             self.at += 2
             value = Apply("mod", (value, self._power()))
@@ -311,11 +311,11 @@ class _Parser(Atoms):
         token = self.token
         match token.kind:
             case "letter":
-                if self.unit_letters and wording.is_unit_letter(self.tokens, self.at, previous):
+                if self.unit_letters and measures.is_unit_letter(self.tokens, self.at, previous):
                     return False
                 return not (self.differential and token.text == "d")
             case "run":
-                return wording.is_product_run(self.tokens, self.at, previous, self.differential)
+                return measures.is_product_run(self.tokens, self.at, previous, self.differential)
             case "name":
                 return token.text != "..."
             case "function":
@@ -357,9 +357,11 @@ class _Parser(Atoms):
                 return base
 
     def _raised(self, base: Tree) -> Tree:
+        if isinstance(base, Constant) and (half := self._half_line(base)) is not None:
+            return half
         if self.take("°"):
             return self._degrees(base)
-        if wording.is_ordinal_suffix(self.tokens, self.at):
+        if measures.is_ordinal_suffix(self.tokens, self.at):
             self.at += 3 if self.is_at("{") else 1
             return base
         if self.is_at("{") and self.tokens[self.at + 1].text == "°" and self.tokens[self.at + 2].text == "}":
@@ -376,6 +378,19 @@ class _Parser(Atoms):
             exponent = self._raised(exponent)
             self.depth -= 1
         return Power(base, exponent)
+
+    def _half_line(self, base: Constant) -> Tree | None:
+        """`R^+`, `R^{-}`, `Z^+`."""
+        braced = self.is_at("{")
+        sign = self.tokens[self.at + braced].text
+        if base.name not in NUMBER_SETS.values() or sign not in ("+", "-"):
+            return None
+        self.at += 3 if braced else 1
+        infinity: Tree = Constant("oo")
+        if base.name != "R":
+            return Apply("positive" if sign == "+" else "negative", (base,))
+        ends = (Number(Fraction(0)), infinity) if sign == "+" else (negate(infinity), Number(Fraction(0)))
+        return Sequence("(", ends, ")")
 
     def _degrees(self, value: Tree) -> Tree:
         scale = TEMPERATURES.get(self.token.text) if self.token.kind in ("letter", "word") else None

@@ -13,15 +13,15 @@ import json
 import math
 import os
 import signal
-import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -308,44 +308,59 @@ def local_engine(chunks: Iterator[Chunk], task: Task, workers: int | None = None
         yield from _pooled(chain([first], chunks), task, workers or cores)
 
 
-def _pooled(chunks: Iterator[Chunk], task: Task, workers: int) -> Iterator[Scored]:
-    others = set(active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
-    pending: deque[Future[Scored]] = deque()
+def _pooled(chunks: Iterator[Chunk], task: Task, count: int) -> Iterator[Scored]:
+    """Chunks graded by several processes. Each has a pipe of its own and one chunk at a time, so nothing can jam."""
+    workers = [_start_worker(task) for _ in range(count)]
+    idle, busy = [pipe for _, pipe in workers], dict[Connection, int]()
+    finished: dict[int, Scored] = {}
+    sent = written = 0
     failure: DataError | None = None
-    done = False
     try:
-        while pending or not done:
-            while not done and len(pending) < workers * CHUNKS_AHEAD:
+        while True:
+            while idle and failure is None and sent - written < count * CHUNKS_AHEAD:
                 try:
-                    pending.append(pool.submit(score_chunk, next(chunks), task))
-                except StopIteration:
-                    done = True
+                    chunk = next(chunks, None)
                 except DataError as error:
-                    failure, done = error, True
-            if pending:
-                yield pending.popleft().result()
-        pool.shutdown()
-    except BrokenExecutor:
-        raise DataError(
-            "a worker process was killed, perhaps for want of memory; rows written so far are kept"
-        ) from None
+                    failure = error
+                    break
+                if chunk is None:
+                    break
+                pipe = idle.pop()
+                pipe.send(chunk)
+                busy[pipe] = sent
+                sent += 1
+            if not busy:
+                break
+            for pipe in wait(list(busy)):
+                finished[busy.pop(pipe)] = pipe.recv()
+                idle.append(pipe)
+            while written in finished:
+                yield finished.pop(written)
+                written += 1
+    except (EOFError, ConnectionError):
+        raise DataError("a worker process was killed, perhaps for want of memory; finished rows are kept") from None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(active_children()) - others:  # they may have minutes of hard comparisons before them
-            process.terminate()
+        for process, pipe in workers:
+            pipe.close()
+            if busy:  # given up: what it has before it may take minutes
+                process.terminate()
+            process.join()
     if failure is not None:
         raise failure
 
 
-def _start_worker() -> None:
-    """Ctrl-C reaches all processes of a terminal: the parent answers it. A worker without its parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def _start_worker(task: Task) -> tuple[BaseProcess, Connection]:
+    context = get_context("spawn")  # a fork would inherit the threads of a progress bar, and the pipes of the others
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, task), daemon=True)
+    process.start()
+    theirs.close()
+    return process, ours
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _work(pipe: Connection, task: Task) -> None:
+    """A worker: it ends with its pipe, whether the parent closes it or is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the parent answers it
+    with suppress(EOFError, ConnectionError):
+        while True:
+            pipe.send(score_chunk(pipe.recv(), task))

@@ -47,7 +47,8 @@ OPERATORS: dict[str, str] = {
     r"\lvert": "|", r"\rvert": "|", r"\colon": ":", r"\{": "{{", r"\}": "}}", r"\lbrace": "{{", r"\rbrace": "}}",
     r"\lbrack": "[", r"\rbrack": "]", r"\langle": "<<", r"\rangle": ">>", r"\lfloor": "lfloor", r"\rfloor": "rfloor",
     r"\lceil": "lceil", r"\rceil": "rceil", r"\%": "%", r"\$": "$", r"\to": "->", r"\rightarrow": "->",
-    r"\longrightarrow": "->", r"\\": "newline", r"\over": "over", r"\choose": "choose", r"\prime": "'", r"\land": "and",
+    r"\longrightarrow": "->",
+    r"\\": "newline", r"\cr": "newline", r"\over": "over", r"\choose": "choose", r"\prime": "'", r"\land": "and",
     r"\wedge": "and", r"\lor": "or", r"\vee": "or", r"\#": "#", r"\&": "&", r"\pounds": "£", r"\euro": "€",
     r"\star": "star", r"\neg": "not", r"\lnot": "not", r"\degree": "°", r"\circ": "°", r"\textdegree": "°",
     "**": "^", "<=": "<=", ">=": ">=", "!=": "!=", "==": "=", "...": "...", "..": "..", "->": "->",
@@ -79,6 +80,8 @@ PLAIN_NAMES: dict[str, str] = {
     "emptyset": "empty", "Reals": "RR", "Rationals": "QQ", "Integers": "ZZ", "Naturals": "NN", "Complexes": "CC",
 }  # fmt: skip
 SET_WORDS = {"U": "cup", "union": "cup", "intersection": "cap", "setminus": "setminus", "in": "in"}
+UNIT_LETTERS = frozenset("mgslhLNJWVKd")
+"""Letters that may be a unit in text mode: metre, gram, second, litre, hour, newton, joule, watt, volt, kelvin, day."""
 UNITS_LIKE_FUNCTIONS = frozenset(("min", "deg"))
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh "
@@ -98,7 +101,7 @@ MATH_FONTS = frozenset(
     r"\mathbf \mathit \mathsf \mathtt \mathnormal \boldsymbol \bm \mathcal \mathfrak \mathscr \vec \pmb \hat \tilde "
     r"\underline \ensuremath \boxed \fbox \displaystyle \textstyle \scriptstyle \limits \nolimits \left \right \big "
     r"\Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \bf \it \quad \qquad \enspace \thinspace \space "
-    r"\, \; \: \! \/ "
+    r"\, \; \: \! \/ \tiny \small \normalsize \large \Large \LARGE \huge \Huge "
     r"\( \) \[ \] \nonumber \phantom".split()
 ) | {"\\ ", "\\\n", "\\-"}
 _SPACES = frozenset({r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\enspace", r"\thinspace", r"\space", "\\ ", "\\\n"})
@@ -227,11 +230,9 @@ class _Scanner:
             self.emit(kind, piece.group(), start + piece.start(), start + piece.end())
 
     def _letters(self, value: str, start: int, end: int) -> None:
-        if self.pending_text:
+        if self.pending_text or self.text_depths:
             self.pending_text = False
-            self.emit("word", value, start, end)
-        elif self.text_depths:
-            self.emit("word", value, start, end)
+            self._text(value, start, end)
         elif value in SET_WORDS and self._after_operand(value):
             self.emit("operator", SET_WORDS[value], start, end)
         elif len(value) == 1:
@@ -247,6 +248,15 @@ class _Scanner:
             self.emit("letter", value[-1], end - 1, end)
         else:
             self.emit("run", value, start, end)
+
+    def _text(self, value: str, start: int, end: int) -> None:
+        """Letters in text mode: words, but for `\\mathrm{e}`, `\\text{pi}` and letters that stand for no unit."""
+        if value == "pi":
+            self.emit("name", value, start, end)
+        elif len(value) == 1 and value not in UNIT_LETTERS:
+            self.emit("letter", value, start, end)
+        else:
+            self.emit("word", value, start, end)
 
     def _after_operand(self, word: str) -> bool:
         """`A U B` and `x in S` in plain text; but `5 in` is inches, and a U by itself is a letter."""

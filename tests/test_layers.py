@@ -10,10 +10,10 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "rlvr_math_reward"
 LAYERS = """
     verdict policy tree
-    tokenizer literals wording building cursor atoms parser
+    tokenizer literals measures wording building cursor atoms parser
     algebra closed_forms separation powers equality functions exact
     numeric symbolic units
-    kinds.answer kinds.scalar kinds.words kinds.choice kinds.matrix kinds.interval kinds.families
+    kinds.answer kinds.signs kinds.scalar kinds.words kinds.choice kinds.matrix kinds.sets kinds.interval kinds.families
     kinds.collection kinds.quantity kinds.relation kinds
     comparing wrapping prose boxes phrases extraction golds partial grading
     completions formats rewards integrations

@@ -13,6 +13,9 @@ __all__ = ["claims", "match"]
 _MARKED = re.compile(r"\(\s*([A-Za-z])\s*\)[.:,]?|([A-Za-z])\s*[).:]")
 """A letter with the mark of a choice: `(C)`, `C)`, `c.`, `C:`."""
 _LED = re.compile(r"(?:option|choice|answer)\s+\(?([A-Za-z])\)?", re.IGNORECASE)
+_RETRACTIONS = frozenset(
+    "or not maybe and wrong either false incorrect never neither excluded no perhaps possibly invalid".split()
+)
 _GOLD_WITH_TEXT = re.compile(r"\(([A-Z])\)\s*\S")
 
 
@@ -55,5 +58,5 @@ def _rival(rest: str) -> bool:
     """Another choice, or a word that takes the choice back, in the text behind a choice."""
     words = re.findall(r"[A-Za-z]+", rest)
     lone = [word for word in words if len(word) == 1 and word.isupper() and word not in "AI"]
-    hedged = {"or", "not", "maybe", "and", "wrong", "either"} & {word.lower() for word in words}
+    hedged = _RETRACTIONS & {word.lower() for word in words}
     return bool(hedged) or (len(lone) > 0 and len(words) == len(lone))

@@ -43,7 +43,7 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
         return _by_name(wanted, found, compare)
     if wanted.ordered:
         assert isinstance(wanted.tree, Sequence)
-        items = list(found.values) if found.names else _ordered_items(wanted.tree, found.tree)
+        items = _alphabetical(found) if found.names else _ordered_items(wanted.tree, found.tree)
         return _match_tuple(wanted.tree, items, prediction, compare)
     if wanted.names and found.ordered:
         return _in_order(list(wanted.values), list(found.values), compare)
@@ -69,6 +69,11 @@ def _parts(tree: Tree) -> Parts:
     bare = _unnamed(tree)
     single_tuple = isinstance(bare, Sequence) and bare.opening in ("(", "<", "[") and len(written_out(bare)) == 1
     return Parts(bare, ordered=single_tuple)
+
+
+def _alphabetical(parts: Parts) -> list[Tree]:
+    """The values of `y = 1, x = 2` in the order of a point: x first."""
+    return [value for _, value in sorted(zip(parts.names, parts.values, strict=True), key=lambda pair: pair[0])]
 
 
 def _by_name(wanted: Parts, found: Parts, compare: Comparer) -> Match:
@@ -113,6 +118,8 @@ def _match_tuple(gold: Sequence, items: list[Tree] | None, prediction: Answer, c
 
 def _ordered_items(gold: Sequence, prediction: Tree) -> list[Tree] | None:
     match prediction:
+        case Sequence("{", (Sequence() as single,), "}", _):
+            return _ordered_items(gold, single)
         case Sequence(opening, items, closing, _) if opening:
             same = (opening, closing) == (gold.opening, gold.closing)
             vectors = {(opening, closing), (gold.opening, gold.closing)} <= {("(", ")"), ("<", ">"), ("[", "]")}
@@ -133,6 +140,8 @@ def _in_order(golds: list[Tree], predictions: list[Tree], compare: Comparer) -> 
 def _item(gold: Tree, prediction: Tree, compare: Comparer) -> Match:
     if gold == _ELLIPSIS or prediction == _ELLIPSIS:
         return Match(gold == prediction, "text", "an ellipsis stands only for itself")
+    if isinstance(prediction, Sequence) and prediction.opening == "{" and not isinstance(gold, Sequence):
+        return no("a set is not its element")
     return compare.answer(gold, prediction)
 
 
@@ -140,7 +149,7 @@ def _item(gold: Tree, prediction: Tree, compare: Comparer) -> Match:
 def _listed(tree: Tree, *, several: bool) -> list[Tree] | None:
     """The values of an unordered prediction; None where it is no list."""
     match tree:
-        case Sequence("" | "{", _, _, _):
+        case Sequence("" | "{", _, _, _) | Apply("union", (Sequence("{"), _)):
             return expanded(tree)
         case Sequence():
             return written_out(tree)
@@ -153,10 +162,19 @@ def expanded(tree: Tree) -> list[Tree]:
     """The single values of a list or set: nested bare lists opened, plus-minus signs written out, names shared."""
     match tree:
         case Sequence("" | "{", items, _, _):
-            return [value for item in _with_shared_name(items) for value in expanded(item)]
+            return [value for item in _with_shared_name(items) for value in _opened(item)]
+        case Apply("union", (Sequence("{") as left, Sequence("{") as right)):
+            return [*expanded(left), *expanded(right)]
         case Relation(("=",), (left, right)) if is_name(left):
             return [Relation(("=",), (left, value)) for value in expanded(right)]
     return written_out(tree)
+
+
+def _opened(item: Tree) -> list[Tree]:
+    """A bare list in a list is part of it; a set in a set, or one solution of a system, is one of its values."""
+    if isinstance(item, Sequence) and (item.opening == "{" or _parts(item).names):
+        return [item]
+    return expanded(item)
 
 
 def _with_shared_name(items: tuple[Tree, ...]) -> list[Tree]:

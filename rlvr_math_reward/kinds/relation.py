@@ -245,6 +245,6 @@ def _congruent(first: Tree, second: Tree, modulus: Tree) -> bool:
 
 def _residue(tree: Tree) -> tuple[Tree, Tree | None]:
     match tree:
-        case Apply("mod", (residue, modulus)):
+        case Apply("mod" | "remainder", (residue, modulus)):
             return residue, modulus
     return tree, None

@@ -98,7 +98,8 @@ def _stands_for_several(tree: Tree) -> bool:
 
 def _chain(operators: tuple[str, ...], operands: tuple[Tree, ...], compare: Comparer) -> list[Tree]:
     if operators == ("==",):
-        congruent = is_name(operands[0]) and isinstance(operands[1], Apply) and operands[1].name == "mod"
+        right = operands[1]
+        congruent = is_name(operands[0]) and isinstance(right, Apply) and right.name in ("mod", "remainder")
         return values(operands[1], compare) if congruent else []
     if not set(operators) <= {"=", "~"}:
         return []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no, yes
+from rlvr_math_reward.measures import UNITS
 from rlvr_math_reward.tree import Constant, Quantity, Words, render
-from rlvr_math_reward.wording import UNITS, spelled
+from rlvr_math_reward.wording import spelled
 
 __all__ = ["claims", "match"]
 
@@ -41,5 +42,5 @@ def _bare(text: str) -> list[str]:
     words = text.split()
     while len(words) > 1 and words[0] in _DROPPED:
         words = words[1:]
-    kept = [word for word in words if word not in ("a", "an", "the")] or words
+    kept = [word for word in words if word not in ("a", "an", "the", "is", "are")] or words
     return [word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in kept]

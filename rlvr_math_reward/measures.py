@@ -1,0 +1,228 @@
+"""Number words, scales, units and counted nouns, and bare letters that stand together.
+
+What these tables do not know keeps the answer from being read as a value: a word that qualifies, negates or hedges
+(`QUALIFIERS`) is never taken for a unit.
+"""
+
+from __future__ import annotations
+
+from rlvr_math_reward.tokenizer import UNIT_LETTERS, Token
+from rlvr_math_reward.tree import Apply, Number, Product, Quotient, Sum, Tree, children
+
+__all__ = [
+    "QUALIFIERS", "UNITS", "WORDLIKE", "is_ordinal_suffix", "is_product_run", "is_unit_letter", "lower", "number_words",
+    "scale", "splits_into_letters", "unit_phrase",
+]  # fmt: skip
+
+WORDLIKE = frozenset(("word", "run", "letter"))
+MAX_UNIT_WORDS = 7
+"""Words of a unit or counted noun: "dollars per month for each of them" has seven."""
+QUALIFIERS = frozenset(
+    "not no non never neither nor none wrong incorrect false invalid maybe perhaps possibly probably likely "
+    "either or and if when unless where otherwise but except excluding excluded without is isnt are arent was "
+    "were be been equals equal than least most about around approximately approx roughly nearly almost over under "
+    "above below between from to through until plus minus squared cubed factorial doubled halved tripled hundred "
+    "hundreds thousand thousands million millions billion billions trillion trillions dozen dozens lakh lakhs "
+    "crore crores gross half halves third thirds fourth fourths fifth fifths sixth sixths seventh sevenths eighth "
+    "eighths ninth ninths tenth tenths hundredth hundredths thousandth thousandths quarter percent permille "
+    "negative positive point so only unsure guess any some choose mod modulo odd even prime prove proof answer "
+    "gold correct right true yes nope think believe hope hopefully could would should might may can cannot it "
+    "this that which because since then else lambda return import yield print too high low off by "
+    "ish fake rejected fails failed estimated estimate whatever alternatively etc cetera assuming hex hexadecimal "
+    "octal binary extraneous however though instead rather wait actually sorry error undefined infinite "
+    "infinity".split()
+)
+"""Words that qualify, negate or scale the number before them: none is a unit or a counted noun."""
+_ADJECTIVES = frozenset("odd even prime positive negative third fourth fifth".split())
+"""Words of these that describe what is counted where a noun follows: "3 odd numbers", but "3 odd" says more."""
+UNITS = frozenset(
+    "mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh mg g gm kg lb lbs pound "
+    "pounds oz ounce ounces ton tons ml cl dl l liter liters litre litres gal gallon gallons s sec secs second "
+    "seconds min mins minute minutes h hr hrs hour hours day days week weeks month months year years deg degree "
+    "degrees rad radian radians usd eur dollar dollars cent cents euro euros unit units sq cu square cubic n "
+    "newton newtons j joule joules kj w watt watts kw v volt volts hz khz pa kpa atm mol k cal kcal acre acres "
+    "cup cups am pm meter meters metre metres centimeter centimeters kilometer kilometers millimeter millimeters "
+    "gram grams kilogram kilograms".split()
+)
+SHORT_WORDS = frozenset("of in is as at by on no so if to up we it be an or my he me us do go am ok ha oh hi".split())
+ORDINALS = frozenset(("st", "nd", "rd", "th"))
+
+_UNITS_IN_WORDS = dict(zip(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen".split(),
+    range(20), strict=True,
+))  # fmt: skip
+_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+
+def lower(token: Token) -> str:
+    """The word of a token in lower case; empty for any other token."""
+    return token.text.lower() if token.kind in WORDLIKE else ""
+
+
+# -- numbers and scales ------------------------------------------------------------------------------------------------
+def number_words(tokens: list[Token], at: int) -> tuple[int, int]:
+    """The number written in words from `at` on, with the count of its tokens; `(0, 0)` where there is none.
+
+    Hundreds before tens before units: "one hundred and forty-two" is a number, "seven ten" is none.
+    """
+    start, total, current, below = at, 0, 0, 1_000
+    while at < len(tokens):
+        word = lower(tokens[at])
+        value = _UNITS_IN_WORDS.get(word, _TENS.get(word))
+        if value is not None and (10 if value < 10 else 20 if value < 20 else 100) <= below:
+            current, below = current + value, 10 if value >= 20 else 1
+        elif word == "hundred" and 0 < current < 10:
+            current, below = current * 100, 100
+        elif word in _SCALES and word != "hundred" and current:
+            total, current, below = total + current * _SCALES[word], 0, 1_000
+        elif not (
+            at > start and below > 1 and (tokens[at].text == "-" or word == "and") and _spells_number(tokens[at + 1])
+        ):
+            break
+        at += 1
+    if at < len(tokens) and _spells_number(tokens[at]):
+        return 0, 0
+    return total + current, at - start
+
+
+def _spells_number(token: Token) -> bool:
+    return lower(token) in _UNITS_IN_WORDS or lower(token) in _TENS
+
+
+def scale(tokens: list[Token], at: int, value: Tree) -> tuple[Tree, int]:
+    """`1.5 million`: the value times its scale word; also `percent` as a word."""
+    word = lower(tokens[at])
+    if word in ("percent", "percents"):
+        return Apply("percent", (value,)), 1
+    if word in _SCALES and isinstance(value, Number):
+        return Number(value.value * _SCALES[word]), 1
+    return value, 0
+
+
+# -- units -------------------------------------------------------------------------------------------------------------
+def unit_phrase(tokens: list[Token], at: int, value: Tree) -> tuple[str | None, int]:
+    """The unit or counted noun from `at` on, as lower-case text, with the count of its tokens.
+
+    `(None, 0)` where none stands there; `("", n)` for the `th` of an ordinal.
+    """
+    start, count_words = at, 0
+    parts: list[str] = []
+    if tokens[at].text in ORDINALS and not tokens[at].spaced:
+        return "", 1
+    while at < len(tokens):
+        token = tokens[at]
+        word = lower(token)
+        if token.kind == "letter" and not _is_unit_letter(token, parts):
+            return None, 0  # "4 of x", "5 cents x"
+        if not word:
+            taken = _unit_mark(tokens, at, parts)
+            if not taken:
+                break
+            parts.append(taken[0])
+            at += taken[1]
+            continue
+        if word in ("and", "or") and parts:
+            break
+        describes = word in _ADJECTIVES and at + 1 < len(tokens) and lower(tokens[at + 1]) not in ("", *QUALIFIERS)
+        if not describes and not _may_name_unit(token, word, parts):
+            return None, 0
+        parts.append((" " if parts and parts[-1] != "/" else "") + word)
+        count_words += 1
+        at += 1
+    if not parts or count_words > MAX_UNIT_WORDS or not _is_boundary(tokens[at]):
+        return None, 0
+    unit = "".join(parts)
+    if not _has_number(value) and unit.split()[0] not in UNITS:
+        return None, 0
+    return unit, at - start
+
+
+def _is_unit_letter(token: Token, parts: list[str]) -> bool:
+    if not parts:
+        return token.spaced and token.text in UNIT_LETTERS
+    return token.text == "a" or (parts[-1] in ("/", "*") and token.text in UNIT_LETTERS)
+
+
+def _may_name_unit(token: Token, word: str, parts: list[str]) -> bool:
+    if word in ("squared", "cubed"):
+        return bool(parts)
+    return word not in QUALIFIERS and word not in _SCALES and not _spells_number(token)
+
+
+def _unit_mark(tokens: list[Token], at: int, parts: list[str]) -> tuple[str, int] | None:
+    """`/`, `*`, `^2` or `^{-1}` inside a unit."""
+    if not parts:
+        return None
+    text, after = tokens[at].text, tokens[at + 1] if at + 1 < len(tokens) else tokens[at]
+    if text in ("/", "*") and lower(after):
+        return text, 1
+    if text == "^" and after.kind == "number":
+        return "^" + after.text, 2
+    if text == "^" and after.text == "{":
+        inner = tokens[at + 2 : at + 5]
+        body = [token.text for token in inner]
+        if "}" in body[1:] and all(token.kind == "number" or token.text in "-}" for token in inner[: body.index("}")]):
+            return "^" + "".join(body[: body.index("}")]), 3 + body.index("}")
+    if text == "." and at + 1 < len(tokens):
+        return "", 1
+    return None
+
+
+def _is_boundary(token: Token) -> bool:
+    if token.kind == "command":
+        return token.text in ("end", "pmod")
+    if token.kind == "operator":
+        return token.text not in ("+", "-", "*", "/", "^", "_", "(", "[", "{", "!", "%", "|", "$")
+    return token.kind == "end" or lower(token) in ("and", "or")
+
+
+def _has_number(tree: Tree) -> bool:
+    return isinstance(tree, Number) or any(_has_number(child) for child in children(tree))
+
+
+def is_unit_letter(tokens: list[Token], at: int, previous: Tree) -> bool:
+    """A letter of a unit that stands apart after a number: `60 m/s`; asked only where letters may be units."""
+    token = tokens[at]
+    if not (token.spaced and token.text in UNIT_LETTERS and _is_numeric(previous)):
+        return False
+    unit, _ = unit_phrase(tokens, at, previous)
+    return unit is not None
+
+
+def _is_numeric(tree: Tree) -> bool:
+    match tree:
+        case Number():
+            return True
+        case Quotient() | Product() | Sum() | Apply():
+            return all(_is_numeric(child) for child in children(tree))
+    return False
+
+
+# -- letters that stand together ---------------------------------------------------------------------------------------
+def is_product_run(tokens: list[Token], at: int, previous: Tree, differential: bool) -> bool:
+    """Whether bare letters after a factor are further factors (`5ab`) and no unit, word or `dx`."""
+    token = tokens[at]
+    word = token.text
+    if word.lower() in SHORT_WORDS or word.lower() in ("and", "mod"):
+        return False
+    if differential and len(word) == 2 and word[0] == "d":
+        return False
+    if _is_numeric(previous) and (word in UNITS or word in ORDINALS):
+        return False
+    return len(word) == 2 or (len(word) == 3 and not token.spaced)
+
+
+def splits_into_letters(tokens: list[Token], at: int) -> bool:
+    """Whether bare letters where a value should stand are a product: `ab`, `2+abc`; `act` alone is a word."""
+    word = tokens[at].text
+    alone = len(tokens) == 2  # the run and the end mark
+    return word.lower() not in SHORT_WORDS and len(word) <= (2 if alone else 3)
+
+
+def is_ordinal_suffix(tokens: list[Token], at: int) -> bool:
+    """`th` in `12^{\\text{th}}` or `12^{th}`."""
+    if tokens[at].text == "{":
+        return len(tokens) > at + 2 and tokens[at + 1].text in ORDINALS and tokens[at + 2].text == "}"
+    return tokens[at].text in ORDINALS
