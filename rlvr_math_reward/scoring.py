@@ -331,7 +331,8 @@ def _pooled(chunks: Iterator[Chunk], task: Task, count: int) -> Iterator[Scored]
                 sent += 1
             if not busy:
                 break
-            for pipe in wait(list(busy)):
+            ready = wait(list(busy))
+            for pipe in [pipe for pipe in busy if pipe in ready]:
                 finished[busy.pop(pipe)] = pipe.recv()
                 idle.append(pipe)
             while written in finished:
