@@ -30,7 +30,7 @@ from rlvr_math_reward.tree import (
 __all__ = ["Atoms"]
 
 CLOSERS = {
-    "(": (")", "]", "["), "[": ("]", ")", "["), "]": ("[", "]"), "{{": ("}}",), "<<": (">>",), "{": ("}",),
+    "(": (")", "]", "["), "[": ("]", ")", "["), "]": ("[", "]"), "{{": ("}}",), "<<": (">>",), "<": (">",), "{": ("}",),
 }  # fmt: skip
 """`]0, 1[` is how much of Europe writes the open interval."""
 INVERSES = {name: "arc" + name for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")}
@@ -39,6 +39,7 @@ SYNONYMS = {
     "Re": "re", "Im": "im", "sign": "sgn", "lg": "log",
 }  # fmt: skip
 SYSTEMS = frozenset(("cases", "aligned", "align", "gathered", "gather", "split"))
+BIG_OPERATORS = frozenset(("sum", "prod", "int", "lim"))
 SHAPES = frozenset(("angle", "triangle", "segment"))
 MINUS_ONE = Number(Fraction(-1))
 
@@ -130,7 +131,7 @@ class Atoms(Cursor):
         if self.is_at("_"):
             return self._based(token.text)
         after = self.token
-        index_follows = self.tokens[min(self.at + 1, len(self.tokens) - 1)].text == "_"
+        index_follows = self.tokens[self.at + 1].text == "_"
         if not after.spaced and after.kind == "letter" and after.text.isupper() and index_follows:
             start = self.at
             self.at += 1
@@ -168,6 +169,8 @@ class Atoms(Cursor):
         if len(token.text) == 1:
             self.at += 1
             return self._subscripted(token.text)
+        if token.text in BIG_OPERATORS and self.tokens[self.at + 1].text == "(":
+            return self._operator_call(token.text)
         if token.text in SHAPES and self.tokens[self.at + 1].kind in ("run", "word", "letter"):
             self.at += 2
             return Symbol(f"{token.text} {self.tokens[self.at - 1].text}")
@@ -184,8 +187,9 @@ class Atoms(Cursor):
     def _group(self, opening: str) -> Tree:
         self.enter()
         self.at += 1
-        saved = self.bars, self.colon_splits, self.differential
+        saved = self.bars, self.colon_splits, self.differential, self.angles
         self.bars, self.colon_splits, self.differential = int(opening == "{{"), opening != "{{", False
+        self.angles = opening == "<"
         if opening == "{{" and self.take("}}"):
             tree: Tree = Constant("empty")
         else:
@@ -196,7 +200,7 @@ class Atoms(Cursor):
             if "[" in (closing, opening) and closing in "[]" and opening in "[]" and (opening, closing) != ("[", "]"):
                 opening, closing = {"]": "("}.get(opening, opening), {"[": ")"}.get(closing, closing)
             tree = bracketed(opening, inner, closing)
-        self.bars, self.colon_splits, self.differential = saved
+        self.bars, self.colon_splits, self.differential, self.angles = saved
         self.depth -= 1
         return tree
 
@@ -307,6 +311,8 @@ class Atoms(Cursor):
     def _raw_group(self) -> str:
         """The letters of a braced group or of the next token, as they stand."""
         if not self.take("{"):
+            if self.token.kind == "end":
+                raise self.error("expected letters")
             self.at += 1
             return self.tokens[self.at - 1].text
         start = self.at
@@ -406,6 +412,15 @@ class Atoms(Cursor):
         body = self._sum()
         self.differential = saved
         return BigOperator(name, self._differential_variable(), lower, upper, body)
+
+    def _operator_call(self, name: str) -> Tree:
+        """`sum(k^2, k, 1, 9)` in calculator notation."""
+        self.at += 1
+        match self._group("("):
+            case Sequence("(", (body, Symbol(variable), *bounds), ")", _) if len(bounds) <= 2:
+                lower, upper = (*bounds, None, None)[:2]
+                return BigOperator(name, variable, lower, upper, body)
+        raise self.error(f"{name} of something else: stopped")
 
     def _scripted_bound(self) -> Tree:
         if not self.is_at("{"):

@@ -94,7 +94,7 @@ class Ladder:
             return Match(proven, "symbolic", f"SymPy proves them {'equal' if proven else 'different'}")
         if agreed and symbols(gold) | symbols(prediction):
             return Match(True, "numeric", "equal to 50 digits at every sample point; not proven")
-        return Match(None, "symbolic", f"neither equality nor difference was shown within {self.policy.timeout:g} s")
+        return Match(None, "symbolic", "neither equality nor difference was shown")
 
     def _is_close(self, gold: Tree, prediction: Tree) -> bool:
         """Within `rel_tol`, where the policy lets tolerance apply; two integers never are."""

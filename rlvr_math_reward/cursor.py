@@ -8,24 +8,29 @@ from rlvr_math_reward.tokenizer import ParseError, Token
 __all__ = ["Cursor"]
 
 
+LOOK_AHEAD = 6
+"""End marks behind the tokens, so that no look-ahead needs to ask where the text ends."""
+
+
 class Cursor:
     """Tokens with a position, and what the surrounding brackets change about reading them."""
 
     def __init__(self, tokens: list[Token], length: int, unit_letters: bool) -> None:
-        self.tokens = [*tokens, Token("end", "", length, length, True)]
+        self.tokens = [*tokens, *[Token("end", "", length, length, True)] * LOOK_AHEAD]
         self.unit_letters = unit_letters
         self.at = 0
         self.depth = 0
         self.bars = 0  # inside |...| or a set builder a bar closes and cannot open a factor
         self.colon_splits = True  # inside { } a colon is "such that"
         self.differential = False  # inside an integral `dx` ends the body
+        self.angles = False  # inside <...> the sign > closes
 
     @property
     def token(self) -> Token:
-        return self.tokens[self.at]
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
 
     def is_at(self, *texts: str) -> bool:
-        token = self.tokens[self.at]
+        token = self.token
         return token.kind == "operator" and token.text in texts
 
     def take(self, *texts: str) -> bool:

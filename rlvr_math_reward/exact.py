@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil, floor
 
 from rlvr_math_reward import closed_forms
 from rlvr_math_reward.algebra import (
@@ -31,6 +32,7 @@ from rlvr_math_reward.algebra import (
 )
 from rlvr_math_reward.equality import compare_forms
 from rlvr_math_reward.functions import ANGLES, FUNCTIONS, determinant, integer
+from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.powers import raised
 from rlvr_math_reward.tree import (
     Apply,
@@ -47,9 +49,12 @@ from rlvr_math_reward.tree import (
     Symbol,
     Tree,
 )
+from rlvr_math_reward.wording import symbols
 
 __all__ = ["compare", "exact", "is_undefined", "substituted"]
 
+MAX_ROUNDED, CLEAR = 1e9, 1e-5
+"""A float holds the place of a value up to the first to within the second."""
 MAX_SUMMANDS = 1_000
 """Terms of a written-out sum or product, each evaluated by itself."""
 Bindings = Mapping[str, Form]
@@ -181,6 +186,8 @@ def _apply(name: str, args: tuple[Tree, ...], bound: Bindings) -> Form:
     if name == "det" and len(args) == 1 and isinstance(args[0], Matrix):
         rows = [[_form(entry, bound) for entry in row] for row in args[0].rows]
         return determinant(rows)
+    if name in ("floor", "ceil") and len(args) == 1 and (whole := _rounded(name, args[0])) is not None:
+        return constant(whole)
     values = [_form(arg, bound) for arg in args]
     rule = FUNCTIONS.get((name, len(values))) or FUNCTIONS.get((name, 0))
     if rule is not None:
@@ -188,6 +195,14 @@ def _apply(name: str, args: tuple[Tree, ...], bound: Bindings) -> Form:
     if name in ("plusminus", "minusplus", "union", "intersection", "difference", "mod"):
         raise NotExact(f"{name} is no single value")
     return atom(("call", name, *((freeze(value.top), freeze(value.bottom)) for value in values)))
+
+
+def _rounded(name: str, tree: Tree) -> int | None:
+    """The floor or ceiling of a constant that lies clear of a whole number."""
+    value = None if symbols(tree) else numeric_value(tree)
+    if value is None or value.imag or abs(value.real) > MAX_ROUNDED or abs(value.real - round(value.real)) < CLEAR:
+        return None
+    return floor(value.real) if name == "floor" else ceil(value.real)
 
 
 def _in_radians(tree: Tree, bound: Bindings) -> Form:

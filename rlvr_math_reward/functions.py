@@ -95,7 +95,7 @@ def _factorial(form: Form) -> Form:
 
 def _binomial(top: Form, bottom: Form) -> Form:
     if rational(top) is None or rational(bottom) is None:
-        return atom(("call", "binomial", *(freeze(part) for form in (top, bottom) for part in form)))
+        return divide(_factorial(top), multiply(_factorial(bottom), _factorial(subtract(top, bottom))))
     n, k = _integers(top, bottom)
     if n < 0 or k < 0:
         raise NotExact("a binomial of negative numbers")

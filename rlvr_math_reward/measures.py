@@ -33,6 +33,10 @@ QUALIFIERS = frozenset(
     "infinity".split()
 )
 """Words that qualify, negate or scale the number before them: none is a unit or a counted noun."""
+_LONG_NAMES = {
+    "m": "meter", "g": "gram", "s": "second", "l": "liter", "L": "liter", "h": "hour", "N": "newton", "J": "joule",
+    "W": "watt", "V": "volt", "K": "kelvin", "d": "day",
+}  # fmt: skip
 _ADJECTIVES = frozenset("odd even prime positive negative third fourth fifth".split())
 """Words of these that describe what is counted where a noun follows: "3 odd numbers", but "3 odd" says more."""
 UNITS = frozenset(
@@ -128,7 +132,8 @@ def unit_phrase(tokens: list[Token], at: int, value: Tree) -> tuple[str | None, 
         describes = word in _ADJECTIVES and at + 1 < len(tokens) and lower(tokens[at + 1]) not in ("", *QUALIFIERS)
         if not describes and not _may_name_unit(token, word, parts):
             return None, 0
-        parts.append((" " if parts and parts[-1] != "/" else "") + word)
+        word = _LONG_NAMES.get(token.text, word) if token.kind == "word" or parts or len(token.text) == 1 else word
+        parts.append((" " if parts and parts[-1] not in ("/", "*") else "") + word)
         count_words += 1
         at += 1
     if not parts or count_words > MAX_UNIT_WORDS or not _is_boundary(tokens[at]):
@@ -182,13 +187,16 @@ def _has_number(tree: Tree) -> bool:
     return isinstance(tree, Number) or any(_has_number(child) for child in children(tree))
 
 
-def is_unit_letter(tokens: list[Token], at: int, previous: Tree) -> bool:
-    """A letter of a unit that stands apart after a number: `60 m/s`; asked only where letters may be units."""
+def is_unit_letter(tokens: list[Token], at: int, previous: Tree, *, alone: bool) -> bool:
+    """A letter of a unit that stands apart after a number, as in `60 m/s` or `5 m`.
+
+    With a slash it is one in every answer; alone it may be a variable, so only where `alone` allows it.
+    """
     token = tokens[at]
     if not (token.spaced and token.text in UNIT_LETTERS and _is_numeric(previous)):
         return False
     unit, _ = unit_phrase(tokens, at, previous)
-    return unit is not None
+    return unit is not None and (alone or "/" in unit)
 
 
 def _is_numeric(tree: Tree) -> bool:
@@ -217,7 +225,7 @@ def is_product_run(tokens: list[Token], at: int, previous: Tree, differential: b
 def splits_into_letters(tokens: list[Token], at: int) -> bool:
     """Whether bare letters where a value should stand are a product: `ab`, `2+abc`; `act` alone is a word."""
     word = tokens[at].text
-    alone = len(tokens) == 2  # the run and the end mark
+    alone = at == 0 and tokens[1].kind == "end"
     return word.lower() not in SHORT_WORDS and len(word) <= (2 if alone else 3)
 
 

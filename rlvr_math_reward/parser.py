@@ -138,7 +138,7 @@ class _Parser(Atoms):
     def _statement(self) -> Tree:
         named = self._function_head() or self._named_in_words()
         operands, operators = [named or self._side()], []
-        while self.token.kind == "operator" and self.token.text in RELATIONS:
+        while self.token.kind == "operator" and self.token.text in RELATIONS and not (self.angles and self.is_at(">")):
             operators.append(self.token.text)
             self.at += 1
             operands.append(self._function_head() or self._side())
@@ -311,7 +311,7 @@ class _Parser(Atoms):
         token = self.token
         match token.kind:
             case "letter":
-                if self.unit_letters and measures.is_unit_letter(self.tokens, self.at, previous):
+                if measures.is_unit_letter(self.tokens, self.at, previous, alone=self.unit_letters):
                     return False
                 return not (self.differential and token.text == "d")
             case "run":

@@ -158,7 +158,7 @@ def tokenize(text: str) -> list[Token]:
         text = _ROW_SPACE.sub(lambda match: "\\\\" + " " * (len(match.group()) - 2), text)
     if "$" in text:
         text = _drop_math_delimiters(text)
-    return _Scanner(text).scan()
+    return _Scanner(text, plain="\\" not in text).scan()
 
 
 _PHANTOM = re.compile(r"\\phantom\s*(?:\{[^{}]*\}|[^\\{\s])")
@@ -174,10 +174,15 @@ def _drop_math_delimiters(text: str) -> str:
 
 
 class _Scanner:
-    """The state of one pass: tokens so far, whether space came before, and the braces of open `\\text{` groups."""
+    """The state of one pass: tokens so far, whether space came before, and the braces of open `\\text{` groups.
 
-    def __init__(self, text: str) -> None:
+    In plain text, without a backslash, braces that belong to no power, index or function are a set.
+    """
+
+    def __init__(self, text: str, *, plain: bool) -> None:
         self.text = text
+        self.plain = plain
+        self.set_depths: list[int] = []
         self.tokens: list[Token] = []
         self.spaced = False
         self.depth = 0
@@ -303,11 +308,17 @@ class _Scanner:
                 self.pending_text = False
                 self.text_depths.append(self.depth)
                 return
+            if self.plain and not ((self.tokens and self.tokens[-1].text in ("^", "_")) or self._after_function()):
+                self.set_depths.append(self.depth)
+                value = "{{"
         elif value == "}":
             self.depth -= 1
             if self.text_depths and self.text_depths[-1] == self.depth + 1:
                 self.text_depths.pop()
                 return
+            if self.set_depths and self.set_depths[-1] == self.depth + 1:
+                self.set_depths.pop()
+                value = "}}"
         elif value == "." and self._drop_period(end):
             return
         elif value in _VULGAR:
@@ -320,12 +331,17 @@ class _Scanner:
             self.emit("name", NAMES[value], start, end)
         elif value in OPERATORS:
             self.emit("operator", OPERATORS[value], start, end)
-        elif value in _PLAIN_OPERATORS:
+        elif value in _PLAIN_OPERATORS or value in ("{{", "}}"):
             self.emit("operator", value, start, end)
         elif value.isalpha() and not value.isascii():
             self.emit("word", value, start, end)
         else:
             raise ParseError(f"character {value!r} is in no notation of an answer", (start, end))
+
+    def _opens_set(self, start: int) -> bool:
+        """Plain braces stand by themselves: after nothing or a sign of lists and sets, and before one."""
+        before = not self.tokens or self.tokens[-1].text in _BEFORE_SET
+        return before and _PLAIN_SET.match(self.text, start) is not None
 
     def _drop_period(self, end: int) -> bool:
         """A period that ends the text, an abbreviation in text mode, or the empty delimiter of `\\left.`"""
@@ -345,4 +361,6 @@ class _Scanner:
 _PIECES = re.compile(r",|[^,]+")
 _OPENING = frozenset(("(", "[", "{{", "<<"))
 _CLOSING = frozenset((")", "]", "}}", ">>"))
+_BEFORE_SET = frozenset(("=", ",", ";", "(", "[", "{{", "in", "cup", "cap", "setminus", ":", "and", "or"))
+_PLAIN_SET = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}\s*(?:$|[,;)\]}∪∩.]|U\b|union|intersection|setminus|and\b|or\b)")
 _PLAIN_OPERATORS = frozenset("+-*/^_(){}[],;:=<>|!%$&'°#€£¥¢?\"`@.")

@@ -243,15 +243,15 @@ def _render(tree: Tree) -> tuple[str, int]:
             return name, _ATOM
         case Constant(name):
             return _SET_NAMES.get(name, name), _ATOM
-        case Words(text, _):
-            return text, _ATOM
+        case Words(text, written):
+            return _words(text, written), _ATOM
         case Based(digits, base):
             return f"{digits}_{base}", _ATOM
         case Sum(terms):
             return _sum(terms), _SUM
         case Product(factors):
             return _product(factors)
-        case Quotient(Number(value, False, _) as top, Number(bottom, False, _)) if bottom == 100:
+        case Quotient(top, Number(bottom, False, _)) if bottom == 100:
             return f"({_wrap(top, _POWER)}/100)", _ATOM
         case Quotient(top, bottom):
             return f"({render(top)})/({render(bottom)})", _PRODUCT
@@ -319,18 +319,25 @@ def _finite_decimal(value: Fraction) -> str | None:
     return ("-" if value < 0 else "") + digits[:-places] + "." + digits[-places:]
 
 
+def _words(text: str, written: str) -> str:
+    """Words as they are; in quotes where they would read back as a product, with capitals where they choose."""
+    if len(text) == 2 and text.isalpha() and text.isascii():
+        return f'"{text}"'
+    return written if written.startswith("( ") else text
+
+
 def _sum(terms: tuple[Tree, ...]) -> str:
     text = ""
     for term in terms:
         part = _wrap(term, _PRODUCT)
-        text += part if not text or part.startswith("-") else "+" + part
+        text += part if not text or part[0] in "-\u00b1\u2213" else "+" + part
     return text
 
 
 def _product(factors: tuple[Tree, ...]) -> tuple[str, int]:
     if factors and factors[0] == Number(Fraction(-1)) and len(factors) > 1:
-        rest = factors[1] if len(factors) == 2 else Product(factors[1:])
-        return "-" + _wrap(rest, _PRODUCT), _SIGN
+        rest = _wrap(factors[1] if len(factors) == 2 else Product(factors[1:]), _PRODUCT)
+        return f"-({rest})" if rest[0] in "-\u00b1\u2213" else "-" + rest, _SIGN
     texts = (_wrap(factor, _PRODUCT if index == 0 else _POWER) for index, factor in enumerate(factors))
     return "*".join(texts), _PRODUCT
 
@@ -341,8 +348,12 @@ def _apply(name: str, args: tuple[Tree, ...]) -> tuple[str, int]:
             return f"({_wrap(value, _POWER)}/100)", _ATOM
         case "factorial", (value,):
             return f"{_wrap(value, _ATOM)}!", _POWER
-        case "plusminus", (value,):
-            return f"+-{_wrap(value, _PRODUCT)}", _SIGN
+        case "plusminus" | "minusplus", (value,):
+            return ("\u00b1" if name == "plusminus" else "\u2213") + _wrap(value, _PRODUCT), _SIGN
+        case "log", (value,):
+            return f"ln({render(value)})", _ATOM
+        case "mod", (value, modulus):
+            return f"{_wrap(value, _PRODUCT)} (mod {_wrap(modulus, _PRODUCT)})", _SUM
     return f"{name}({', '.join(render(arg) for arg in args)})", _ATOM
 
 

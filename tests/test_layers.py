@@ -11,8 +11,8 @@ PACKAGE = Path(__file__).parent.parent / "rlvr_math_reward"
 LAYERS = """
     verdict policy tree
     tokenizer literals measures wording building cursor atoms parser
-    algebra closed_forms separation powers equality functions exact
-    numeric symbolic units
+    algebra closed_forms separation numeric powers equality functions exact
+    symbolic units
     kinds.answer kinds.signs kinds.scalar kinds.words kinds.choice kinds.matrix kinds.sets kinds.interval kinds.families
     kinds.collection kinds.quantity kinds.relation kinds
     comparing wrapping prose boxes phrases extraction golds partial grading

@@ -75,6 +75,8 @@ def _percent(tree: Tree) -> bool:
 
 def _match_percent(gold: Tree, prediction: Tree, compare: Comparer, text: str) -> Match:
     """By value; or, with the sign on one side only, as written, because a missing sign is a missing unit."""
+    if _split(gold)[1] or _split(prediction)[1]:
+        return no("a percentage is not a value with a unit")
     forms = scalar.values(prediction, compare)
     if len(forms) != 1:
         return no(f"{text!r} is not one value")
