@@ -308,7 +308,7 @@ class _Scanner:
                 self.pending_text = False
                 self.text_depths.append(self.depth)
                 return
-            if self.plain and not ((self.tokens and self.tokens[-1].text in ("^", "_")) or self._after_function()):
+            if self.plain and self._opens_set(end - 1):
                 self.set_depths.append(self.depth)
                 value = "{{"
         elif value == "}":
