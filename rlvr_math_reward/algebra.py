@@ -21,9 +21,9 @@ from math import comb, gcd, lcm
 from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
-    "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "TooLarge", "Undefined", "add", "atom", "constant",
-    "divide", "freeze", "multiply", "multiply_polys", "negate", "new_budget", "power", "primes_of", "rational", "spend",
-    "subtract",
+    "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "TooLarge", "Undefined", "add", "atom", "charge",
+    "constant", "divide", "form_left", "freeze", "multiply", "multiply_polys", "negate", "new_form", "new_verdict",
+    "power", "primes_of", "rational", "spend", "subtract",
 ]  # fmt: skip
 
 Atom: TypeAlias = tuple[Any, ...]
@@ -40,35 +40,59 @@ MAX_PAIRS = 20_000
 TRIAL_LIMIT = 2_000
 """Trial division up to this bound; what is left of a radicand is then no proven prime, see `primes_of`."""
 
-MAX_WORK = 60_000
-"""Pairs of terms that all the products of one exact form may take together, some 100 ms."""
+MAX_WORK = 15_000
+"""Work of one exact form, in products of two terms of one atom each: some 100 ms."""
+MAX_VERDICT_WORK = 40_000
+"""Work of one verdict, for all the parts of an answer together: some 300 ms."""
 
 ONE: Monomial = frozenset()
 
 
 class _Budget(threading.local):
-    """What is left of `MAX_WORK` for the form that this thread is working out."""
+    """What is left for the form and for the verdict that this thread is working out."""
 
-    left = MAX_WORK
+    form = MAX_WORK
+    verdict = MAX_VERDICT_WORK
 
 
 _budget = _Budget()
 
 
-def new_budget() -> None:
-    """To be called before each form. Work is counted and not timed: a verdict does not depend on the machine."""
-    _budget.left = MAX_WORK
+def new_verdict() -> None:
+    """To be called before each verdict. Work is counted and not timed, so that a verdict is the same on any machine."""
+    _budget.verdict = MAX_VERDICT_WORK
 
 
-def spend(pairs: int) -> None:
-    """Count work.
+def new_form() -> int:
+    """To be called before each form; returns its whole budget, of which `form_left` tells what was not used."""
+    _budget.form = MAX_WORK
+    return MAX_WORK
+
+
+def form_left() -> int:
+    return _budget.form
+
+
+def spend(work: int) -> None:
+    """Count work on a form.
 
     Raises:
         TooLarge: the form has used up its budget.
     """
-    _budget.left -= pairs
-    if _budget.left < 0:
+    _budget.form -= work
+    if _budget.form < 0:
         raise TooLarge("the expression takes too much work")
+
+
+def charge(work: int) -> None:
+    """Count work, done now or remembered, on the verdict.
+
+    Raises:
+        TooLarge: the verdict has used up its budget.
+    """
+    _budget.verdict -= work
+    if _budget.verdict < 0:
+        raise TooLarge("the comparison takes too much work")
 
 
 class NotExact(Exception):
@@ -155,7 +179,8 @@ def _check(value: Fraction) -> None:
 def multiply_polys(left: Poly, right: Poly) -> Poly:
     if left is UNIT or right is UNIT:
         return right if left is UNIT else left
-    spend(len(left) * len(right))
+    if left and right:
+        spend(len(left) * len(right) * (1 + len(next(iter(left))) + len(next(iter(right)))))
     if len(left) * len(right) > MAX_PAIRS:
         raise TooLarge("a product has too many terms")
     result: Poly = {}

@@ -22,11 +22,13 @@ from rlvr_math_reward.algebra import (
     Undefined,
     add,
     atom,
+    charge,
     constant,
     divide,
+    form_left,
     freeze,
     multiply,
-    new_budget,
+    new_form,
     spend,
     subtract,
 )
@@ -61,7 +63,6 @@ Bindings = Mapping[str, Form]
 _NONE: Bindings = {}
 
 
-@lru_cache(maxsize=8_192)
 def exact(tree: Tree) -> Form:
     """The exact form of an expression.
 
@@ -69,11 +70,25 @@ def exact(tree: Tree) -> Form:
         NotExact: it contains something that has no exact form here, or grows over a limit.
         Undefined: it has no value.
     """
-    new_budget()
+    result, work = _worked_out(tree)
+    charge(work)
+    if isinstance(result, NotExact):
+        raise result.with_traceback(None)
+    return result
+
+
+@lru_cache(maxsize=8_192)
+def _worked_out(tree: Tree) -> tuple[Form | NotExact, int]:
+    """The form, or why there is none, with the work it took: remembered, it is charged again, so that the cache
+    changes no verdict."""
+    whole = new_form()
     try:
-        return _form(tree, _NONE)
-    except OverflowError as error:  # a float inside math.lgamma or log2 of a number within the limits
-        raise TooLarge("a number is too large") from error
+        result: Form | NotExact = _form(tree, _NONE)
+    except NotExact as error:
+        result = error.with_traceback(None)
+    except OverflowError:  # a float inside math.lgamma or log2 of a number within the limits
+        result = TooLarge("a number is too large")
+    return result, whole - form_left() + 1
 
 
 def is_undefined(tree: Tree) -> bool:
@@ -100,8 +115,11 @@ def compare(left: Tree, right: Tree) -> bool | None:
         raise
     except NotExact:
         return None
-    new_budget()
-    return compare_forms(first, second)
+    whole = new_form()
+    try:
+        return compare_forms(first, second)
+    finally:
+        charge(min(whole, whole - form_left()) + 1)
 
 
 def substituted(sides: tuple[Tree, ...], name: str, value: Form) -> Form:

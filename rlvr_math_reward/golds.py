@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
+from rlvr_math_reward.algebra import TooLarge, new_verdict
 from rlvr_math_reward.exact import is_undefined
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.kinds import classify
@@ -72,6 +73,14 @@ def read_gold(text: str) -> Gold | BadGold:
         return BadGold(stated, f"the gold is not readable: {error.reason}")
     except RecursionError:
         return BadGold(stated, "the gold is nested too deep")
+    try:
+        return _classified(stated, tree)
+    except TooLarge as error:
+        return BadGold(stated, f"the gold is too large: {error}")
+
+
+def _classified(stated: str, tree: Tree) -> Gold | BadGold:
+    new_verdict()
     if isinstance(tree, Words) and len(tree.text.split()) > MAX_GOLD_WORDS:
         return BadGold(stated, "the gold is a sentence, not an answer")
     if _has_no_value(tree) or tree == Constant("..."):

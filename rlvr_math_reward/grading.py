@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rlvr_math_reward import kinds, partial
+from rlvr_math_reward.algebra import TooLarge, new_verdict
 from rlvr_math_reward.comparing import Ladder
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.golds import BadGold, Gold, GoldSource, read_gold, sources
@@ -224,6 +225,7 @@ def cache_hits() -> int:
 
 
 def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
+    new_verdict()
     tree = _read(prediction, gold.numeric)
     if isinstance(tree, ParseError) and gold.kind in _READ_AS_TEXT:
         tree = Words(spelled(prediction).lower(), spelled(prediction))
@@ -236,10 +238,17 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     elif canonical == gold.canonical and type(tree) is type(gold.answer.tree):
         match = Match(True, "text", "both are written alike")
     else:
-        match = kinds.match(gold.kind, gold.answer, Answer(prediction, tree), Ladder(policy))
+        match = _matched(gold, Answer(prediction, tree), policy)
     outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
     return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
                    gold.canonical, canonical, match.parts)  # fmt: skip
+
+
+def _matched(gold: Gold, prediction: Answer, policy: Policy) -> Match:
+    try:
+        return kinds.match(gold.kind, gold.answer, prediction, Ladder(policy))
+    except TooLarge as error:
+        return Match(None, "none", f"neither equality nor difference was shown: {error}")
 
 
 def _ended(match: Match, gold: str, prediction: str, policy: Policy) -> tuple[Outcome, float, str, str]:

@@ -74,6 +74,11 @@ def ask(gold: Tree, prediction: Tree, seconds: float) -> bool | None:
         >>> ask(Power(Apply("sin", (x,)), Number(Fraction(2))), Apply("sin", (x,)), seconds=5.0)
         False
     """
+    return _asked(gold, prediction, seconds)[0]
+
+
+def _asked(gold: Tree, prediction: Tree, seconds: float) -> tuple[bool | None, float]:
+    """The answer, and the seconds that the child thought about it."""
     try:
         question = {
             "gold": to_json(gold),
@@ -83,11 +88,11 @@ def ask(gold: Tree, prediction: Tree, seconds: float) -> bool | None:
         }
         request = json.dumps(question, separators=(",", ":")).encode() + b"\n"
     except (RecursionError, ValueError):  # deeper, or with longer integers, than any parsed answer
-        return None
+        return None, 0.0
     if len(request) > MAX_REQUEST_BYTES or os.name != "posix" or not sys.executable:
-        return None
-    reply = _pool.answer(request, seconds)
-    return None if reply is None else _ANSWERS.get(reply)
+        return None, 0.0
+    reply, thought = _pool.answer(request, seconds)
+    return None if reply is None else _ANSWERS.get(reply), thought
 
 
 # -- patience --------------------------------------------------------------------------------------------------------
@@ -106,8 +111,8 @@ class _Patience:
         asked = time.monotonic()
         if asked < self._rest_until:
             return None
-        answer = ask(gold, prediction, seconds)
-        share = (time.monotonic() - asked) / seconds
+        answer, thought = _asked(gold, prediction, seconds)
+        share = thought / seconds
         if share >= SLOW:
             self._slow = [(when, cost) for when, cost in self._slow if when > asked - REST_SECONDS] + [(asked, share)]
             if sum(cost for _, cost in self._slow) >= MAX_LATE:
@@ -132,12 +137,13 @@ class _Child:
         self._ready = False  # it has said so; SymPy is imported
         self._failed = False  # the last start did not come to that: no other is tried before it is needed
 
-    def answer(self, request: bytes, seconds: float) -> bytes | None:
-        """The reply, or None when there is none in time; the process is dead then."""
-        reply = None
+    def answer(self, request: bytes, seconds: float) -> tuple[bytes | None, float]:
+        """The reply, or None when there is none in time and the process is dead; and the seconds it thought."""
+        reply, asked = None, None
         try:
             channel = self._started()
-            deadline = time.monotonic() + seconds
+            asked = time.monotonic()
+            deadline = asked + seconds
             channel.settimeout(max(seconds, 1e-6))
             channel.sendall(request)
             reply = _line(channel, deadline)
@@ -146,10 +152,11 @@ class _Child:
         finally:
             if reply is None:
                 self.kill()
+        thought = 0.0 if asked is None else time.monotonic() - asked
         if reply is None and not self._failed:
             with suppress(OSError):  # the next question then need not wait for the import of SymPy
                 self._running, self._ready = _start(), False
-        return reply
+        return reply, thought
 
     def _started(self) -> socket.socket:
         try:
@@ -252,11 +259,11 @@ class _Pool:
         for child in self._children:
             self._unstarted.put(child)
 
-    def answer(self, request: bytes, seconds: float) -> bytes | None:
+    def answer(self, request: bytes, seconds: float) -> tuple[bytes | None, float]:
         try:
             child = self._take()
         except Empty:
-            return None
+            return None, 0.0
         try:
             return child.answer(request, seconds)
         finally:

@@ -202,9 +202,8 @@ def _in_any_order(golds: list[Tree], predictions: list[Tree], compare: Comparer)
     if not _repeats(golds, compare):
         found = _distinct(predictions, compare)
     if len(found) != len(wanted):
-        shared = min(len(wanted), sum(any(_item(g, p, compare).equal for g in wanted) for p in found))
-        return Match(False, "exact", f"{len(found)} values, not {len(wanted)}",
-                     (shared if len(found) < len(wanted) else 0, len(wanted)))  # fmt: skip
+        shared = _shared(wanted, found, compare) if len(found) < len(wanted) else 0
+        return Match(False, "exact", f"{len(found)} values, not {len(wanted)}", (shared, len(wanted)))
     left = list(found)
     matches: list[Match] = []
     for gold in wanted:
@@ -219,6 +218,11 @@ def _in_any_order(golds: list[Tree], predictions: list[Tree], compare: Comparer)
                 best = match_
         matches.append(best or no(f"{render(gold)} is not among the values"))
     return all_of(matches, f"all {len(wanted)} values are there, in any order")
+
+
+def _shared(golds: list[Tree], predictions: list[Tree], compare: Comparer) -> int:
+    """How many of the predictions are among the golds."""
+    return sum(any(_item(gold, prediction, compare).equal for gold in golds) for prediction in predictions)
 
 
 def _repeats(items: list[Tree], compare: Comparer) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+from rlvr_math_reward.algebra import TooLarge
 from rlvr_math_reward.policy import MAX_SIGNS
 from rlvr_math_reward.tree import Apply, Number, Product, Quotient, Sequence, Sum, Tree, children
 
@@ -23,14 +24,17 @@ def has_signs(tree: Tree) -> bool:
 def written_out(tree: Tree) -> list[Tree]:
     """Every value that the signs stand for: signs are independent, and a minus-plus goes against the first of them.
 
-    A tuple with a sign in it is several tuples. Beyond `MAX_SIGNS` values the tree stays as it is.
+    A tuple with a sign in it is several tuples.
+
+    Raises:
+        TooLarge: there are more than `MAX_SIGNS` values.
     """
     pair = isinstance(tree, Sequence) and tree.opening == "(" and any(has_signs(item) for item in tree.items)
     if not has_signs(tree) and not pair:
         return [tree]
     count = _count(tree, "plusminus") or _count(tree, "minusplus")
     if 2**count > MAX_SIGNS:
-        return [tree]
+        raise TooLarge(f"plus-minus signs for more than {MAX_SIGNS} values")
     follows = _count(tree, "plusminus") > 0
     return [_signed(tree, iter(choice), choice[0] if follows else None) for choice in product((1, -1), repeat=count)]
 
