@@ -7,7 +7,7 @@ INSTALLED := .venv/.installed
 .PHONY: help test demo demo-check lint bench fuzz smollm2 clean
 
 help:
-	@echo "make demo     train a tiny model with GRPO through accuracy_reward, offline, about 3 minutes on 2 cores"
+	@echo "make demo     train a tiny model with GRPO through accuracy_reward, offline, 2 to 3 minutes on 2 cores after the install"
 	@echo "make test     the tests"
 	@echo "make lint     ruff and mypy --strict"
 	@echo "make bench    benchmarks beside Math-Verify"

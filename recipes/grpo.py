@@ -21,19 +21,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig, PreTra
 from trl import GRPOConfig, GRPOTrainer, ModelConfig, TrlParser, get_peft_config, get_quantization_config
 from trl.rewards import think_format_reward
 
-from rlvr_math_reward import Policy
+from rlvr_math_reward import Policy, rewards
 from rlvr_math_reward.data import PROMPT_STYLES, DataError, load_problems, to_dataset
-from rlvr_math_reward.rewards import MathReward, Scores, accuracy_reward, format_reward, shaped_reward
 
 # TRL 1.16 reads an attribute that transformers 5.24 renamed, at every step.
 warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
 
-REWARDS = {
-    "accuracy_reward": accuracy_reward,
-    "shaped_reward": shaped_reward,
-    "format_reward": format_reward,
-    "think_format_reward": think_format_reward,
-}
+RewardFunction = Callable[..., list[float | None]]
+OURS = (rewards.accuracy_reward, rewards.shaped_reward, rewards.format_reward, rewards.think_answer_format_reward)
+REWARDS: dict[str, RewardFunction] = {reward.__name__: reward for reward in (*OURS, think_format_reward)}
 
 
 @dataclass
@@ -44,9 +40,7 @@ class RecipeArguments:
     dataset_test_split: str = field(default="test", metadata={"help": "the one to evaluate on, under `eval_strategy`"})
     question_column: str | None = field(default=None, metadata={"help": "default: problem, question or prompt"})
     gold_column: str | None = field(default=None, metadata={"help": "default: answer, solution, ground_truth or gold"})
-    prompt_style: str = field(
-        default="boxed", metadata={"help": "what is said after the question", "choices": list(PROMPT_STYLES)}
-    )
+    prompt_style: str = field(default="boxed", metadata={"help": f"after the question: {', '.join(PROMPT_STYLES)}"})
     reward_funcs: list[str] = field(
         default_factory=lambda: ["accuracy_reward"],
         metadata={"help": f"any of {', '.join(REWARDS)}; math_reward is made from `policy` and `scores`"},
@@ -54,6 +48,11 @@ class RecipeArguments:
     policy: dict[str, object] | str | None = field(default=None, metadata={"help": "fields of Policy; a flag as JSON"})
     scores: dict[str, float] | str | None = field(default=None, metadata={"help": "fields of Scores; a flag as JSON"})
     gguf_file: str | None = field(default=None, metadata={"help": "the GGUF file in the model's folder or package"})
+
+    def __post_init__(self) -> None:
+        # argparse checks flags against choices, but not what a YAML file gives.
+        if self.prompt_style not in PROMPT_STYLES:
+            raise SystemExit(f"error: prompt_style: no {self.prompt_style!r}; available: {', '.join(PROMPT_STYLES)}")
 
 
 def parse(argv: list[str] | None = None) -> tuple[RecipeArguments, GRPOConfig, ModelConfig]:
@@ -63,18 +62,20 @@ def parse(argv: list[str] | None = None) -> tuple[RecipeArguments, GRPOConfig, M
     return recipe, training, model
 
 
-def reward_functions(recipe: RecipeArguments) -> list[Callable[..., list[float | None]]]:
-    available: dict[str, Callable[..., list[float | None]]] = dict(REWARDS)
+def reward_functions(recipe: RecipeArguments) -> list[RewardFunction]:
+    available = dict(REWARDS)
     if recipe.policy or recipe.scores:
-        policy, scores = (json.loads(v) if isinstance(v, str) else v or {} for v in (recipe.policy, recipe.scores))
-        available["math_reward"] = MathReward(policy=Policy(**policy), scores=Scores(**scores), name="math_reward")
         if "math_reward" not in recipe.reward_funcs:
             raise SystemExit("error: `policy` and `scores` configure math_reward, which `reward_funcs` does not name")
-    unknown = [name for name in recipe.reward_funcs if name not in available]
-    if unknown:
-        raise SystemExit(
-            f"error: reward_funcs: no {', '.join(unknown)}; available: {', '.join(available)}, math_reward"
-        )
+        policy, scores = (json.loads(v) if isinstance(v, str) else v or {} for v in (recipe.policy, recipe.scores))
+        try:
+            configured = {"policy": Policy(**policy), "scores": rewards.Scores(**scores)}
+        except (TypeError, ValueError) as error:
+            raise SystemExit(f"error: policy, scores: {error}") from None
+        available["math_reward"] = rewards.MathReward(**configured, name="math_reward")
+    if unknown := [name for name in recipe.reward_funcs if name not in available]:
+        named = "; math_reward needs `policy` or `scores`" if "math_reward" in unknown else ""
+        raise SystemExit(f"error: reward_funcs: no {', '.join(unknown)}; available: {', '.join(available)}{named}")
     return [available[name] for name in recipe.reward_funcs]
 
 
@@ -98,8 +99,8 @@ def load_model(
     if gguf_file:
         # Without `dequantize`, transformers refuses to train or save the weights.
         unpack = GgufConfig(gguf_file=gguf_file, dequantize=True)
-        dtype = model.dtype or "float32"
-        return AutoModelForCausalLM.from_pretrained(folder, **gguf, quantization_config=unpack, dtype=dtype), tokenizer
+        loading = {**gguf, "quantization_config": unpack, "dtype": model.dtype or "float32"}
+        return AutoModelForCausalLM.from_pretrained(folder, **loading), tokenizer
     loading = {**named, "attn_implementation": model.attn_implementation, "dtype": model.dtype}
     training.model_init_kwargs = {**loading, **(training.model_init_kwargs or {})}
     return folder, tokenizer
@@ -107,27 +108,21 @@ def load_model(
 
 def main(recipe: RecipeArguments, training: GRPOConfig, model: ModelConfig) -> GRPOTrainer:
     # Rewards and data: what is wrong with them shows before any model loads
-    rewards = reward_functions(recipe)
+    reward_funcs = reward_functions(recipe)
     splits = {"train": recipe.dataset_train_split}
     if training.eval_strategy != "no":
         splits["test"] = recipe.dataset_test_split
     columns = {"question_column": recipe.question_column, "gold_column": recipe.gold_column}
-    problems = {
-        role: load_problems(recipe.dataset, split, config=recipe.dataset_config, **columns)
-        for role, split in splits.items()
-    }
+    where = {"config": recipe.dataset_config, **columns}
+    problems = {role: load_problems(recipe.dataset, split, **where) for role, split in splits.items()}
 
-    # Model
+    # Model and trainer
     policy_model, tokenizer = load_model(recipe, training, model)
-
-    # Trainer
-    conversational = tokenizer.chat_template is not None
-    datasets = {
-        role: to_dataset(rows, recipe.prompt_style, conversational=conversational) for role, rows in problems.items()
-    }
+    chat = tokenizer.chat_template is not None
+    datasets = {role: to_dataset(rows, recipe.prompt_style, conversational=chat) for role, rows in problems.items()}
     trainer = GRPOTrainer(
         model=policy_model,
-        reward_funcs=rewards,
+        reward_funcs=reward_funcs,
         args=training,
         train_dataset=datasets["train"],
         eval_dataset=datasets.get("test"),

@@ -12,10 +12,11 @@ there is one. Importing this module loads no `datasets` and no `pyarrow`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from rlvr_math_reward.files import SUFFIXES, Chunk, DataError, Row, chunked, find_files, read_chunks
 
@@ -26,6 +27,8 @@ __all__ = [
     "GOLD_COLUMNS", "PROMPT_STYLES", "QUESTION_COLUMNS", "DataError", "Message", "Problem", "Prompt", "Row",
     "load_problems", "pick_column", "read_rows", "read_source", "to_dataset", "to_prompt",
 ]  # fmt: skip
+
+logger = logging.getLogger(__name__)
 
 QUESTION_COLUMNS = ("problem", "question", "prompt")
 """Where the question stands, first present wins: MATH, GSM8K, rows made for TRL."""
@@ -146,7 +149,7 @@ def load_problems(
     question_column: str | None = None,
     gold_column: str | None = None,
 ) -> list[Problem]:
-    """The problems of a dataset, without the rows that have no gold.
+    """The problems of a dataset, without the rows that have no gold; a warning says how many those are.
 
     Args:
         source, split, config: see `read_rows`.
@@ -161,7 +164,7 @@ def load_problems(
         raise DataError(f"{name}: no rows")
     asked = pick_column(name, rows[0], question_column, QUESTION_COLUMNS, "question")
     told = pick_column(name, rows[0], gold_column, GOLD_COLUMNS, "gold")
-    problems = []
+    problems, without = [], []
     for number, row in enumerate(rows, 1):
         question, gold = row.get(asked), _gold(row.get(told))
         if not question or not isinstance(question, str | list):
@@ -169,8 +172,13 @@ def load_problems(
         if gold:
             extras = {column: row[column] for column in KEPT_COLUMNS if column in row}
             problems.append(Problem(question, gold, extras))
+        else:
+            without.append(number)
     if not problems:
         raise DataError(f"{name}: no row has a gold in column {told!r}")
+    if without:
+        told_of = f"left out {len(without)} of {len(rows)} rows, which have no gold in column {told!r}"
+        logger.warning("%s: %s; the first is row %d", name, told_of, without[0])
     return problems
 
 
@@ -217,7 +225,6 @@ PROMPT_STYLES: dict[str, str] = {
 }
 """What is said after the question. `question` adds nothing; `think` suits a base model together with
 `think_format_reward`, since models that were trained to think open and close these tags by themselves."""
-Style: TypeAlias = Literal["question", "boxed", "think"]
 
 
 def to_prompt(question: str | Sequence[Message], style: str = "boxed", *, conversational: bool) -> Prompt:
