@@ -140,7 +140,7 @@ DIFFERENCES = (
                "side by side they are a mixed number"),
     Difference("1/2 without brackets", lambda: canonicalize("1/2"), "1/2", "(1)/(2)",
                "one string for the forms that differ on the surface only"),
-    Difference("the unit of an angle in a product", lambda: canonicalize(r"\sin 30^\circ"), r"\sin 30", "sin(degree(30))",
+    Difference("the unit of an angle", lambda: canonicalize(r"\sin 30^\circ"), r"\sin 30", "sin(degree(30))",
                "an angle in degrees inside a sine is worth pi/180 of its number"),
     Difference("brackets of another form", lambda: verify("[1, 2]", "(1, 2)"), True, False,
                "an interval without its ends is not one with them"),
