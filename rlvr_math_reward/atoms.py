@@ -40,6 +40,7 @@ SYNONYMS = {
 }  # fmt: skip
 SYSTEMS = frozenset(("cases", "aligned", "align", "gathered", "gather", "split"))
 BIG_OPERATORS = frozenset(("sum", "prod", "int", "lim"))
+COUNTS = frozenset("CP")
 SHAPES = frozenset(("angle", "triangle", "segment"))
 MINUS_ONE = Number(Fraction(-1))
 
@@ -95,6 +96,8 @@ class Atoms(Cursor):
 
     def _called_letter(self, letter: str) -> Tree | None:
         """`f(17)`, `f'(x)`, `f^{-1}(x)`: a letter that names a function, with its arguments."""
+        if letter in COUNTS and self.is_at("("):
+            return self._count(letter)
         if letter not in FUNCTION_LETTERS:
             return None
         start, name = self.at, letter
@@ -109,10 +112,25 @@ class Atoms(Cursor):
         inner = self._group("(")
         return Apply(name, inner.items if isinstance(inner, Sequence) else (inner,))
 
+    def _count(self, letter: str) -> Tree | None:
+        """`C(10, 3)` and `P(10, 3)` of two numbers."""
+        start = self.at
+        match self._group("("):
+            case Sequence("(", (Symbol() as n, Number() as k), ")", _) if letter == "C" and k.value >= 0:
+                return Apply("binomial", (n, k))
+            case Sequence("(", (Number() as n, Number() as k), ")", _) if n.value >= k.value >= 0:
+                count = Apply("binomial", (n, k))
+                return count if letter == "C" else Product((count, Apply("factorial", (k,))))
+        self.at = start
+        return None
+
     def _operator_atom(self) -> Tree:
         text = self.token.text
         if text in CLOSERS:
-            return self._group(text)
+            inner = self._group(text)
+            if text == "(" and self.is_at("_") and isinstance(inner, Number):  # `(3421)_5`
+                return self._based(str(inner.value))
+            return inner
         if text == "|":
             return self._bars()
         if text in ("lfloor", "lceil"):
@@ -148,7 +166,13 @@ class Atoms(Cursor):
 
     def _based(self, digits: str) -> Tree:
         self.expect("_")
-        base = self._script_argument()
+        return self._numeral(digits.replace(",", "").replace(" ", ""), self._script_argument())
+
+    def _in_base(self, value: Number) -> Tree:
+        """`3421 base 5`."""
+        return self._numeral(str(value.value), self._atom())
+
+    def _numeral(self, digits: str, base: Tree) -> Tree:
         match base:
             case Number(value, False, _) if value.denominator == 1 and 2 <= value <= 36:
                 if all(d == "." or int(d, 36) < value for d in digits):
@@ -158,11 +182,23 @@ class Atoms(Cursor):
     def _subscripted(self, name: str) -> Tree:
         if self.is_at("_"):
             self.at += 1
-            start = self.at
-            self._script_argument()
-            index = "".join(token.text for token in self.tokens[start : self.at] if token.text not in "{}")
-            return Symbol(f"{name}_{index}")
+            return Symbol(f"{name}_{self._index_text()}")
         return named(name)
+
+    def _index_text(self) -> str:
+        """The text of an index: one token, or all that its braces hold."""
+        if not self.take("{"):
+            if self.token.kind in ("end", "operator", "command"):
+                raise self.error("an index is missing")
+            self.at += 1
+            return self.tokens[self.at - 1].text
+        start = self.at
+        while not self.is_at("}"):
+            if self.token.kind in ("end", "command") or self.is_at("{"):
+                raise self.error("an index that is no letter, word or number: stopped")
+            self.at += 1
+        self.at += 1
+        return "".join(token.text for token in self.tokens[start : self.at - 1])
 
     def _run(self) -> Tree:
         token = self.token
@@ -288,7 +324,9 @@ class Atoms(Cursor):
                 return self._environment()
             case "sum" | "prod" | "int" | "lim":
                 return self._big_operator(name)
-            case "angle" | "triangle" | "overrightarrow":
+            case "angle" | "measuredangle":
+                return Symbol(f"angle {self._raw_group()}")
+            case "triangle" | "overrightarrow":
                 return Symbol(f"{name} {self._raw_group()}")
         raise self.error(f"\\{name} has no meaning here")
 

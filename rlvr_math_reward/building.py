@@ -51,6 +51,8 @@ def negate(value: Tree) -> Tree:
             return Number(-number, decimal, grouped)
         case Quotient(Number(number, decimal, grouped), bottom):
             return Quotient(Number(-number, decimal, grouped), bottom)
+        case Apply("percent" | "degree" as name, (inner,)):
+            return Apply(name, (negate(inner),))
         case Product(factors):
             return Product((MINUS_ONE, *factors))
         case Based(digits, base) if not digits.startswith("-"):

@@ -82,6 +82,8 @@ class Ladder:
     def _beyond_exact(self, gold: Tree, prediction: Tree, oversized: str | None) -> Match:
         if _written_alike(gold, prediction):
             return _ALIKE
+        if _holds(gold, _NO_VALUES) or _holds(prediction, _NO_VALUES):
+            return no("a list, a relation or words inside an expression")
         if _unknown_functions(gold) != _unknown_functions(prediction):
             return no("a function that only one side names is nothing but itself")
         agreed = numeric.agree(gold, prediction)
@@ -115,6 +117,12 @@ def _unknown_functions(tree: Tree) -> frozenset[str]:
     """The letters that name functions: `f` in `f(17)`."""
     own = frozenset((tree.name,)) if isinstance(tree, Apply) and len(tree.name.rstrip("'^-1")) == 1 else frozenset()
     return own.union(*(_unknown_functions(child) for child in children(tree)))
+
+
+def _holds(tree: Tree, kinds_of_node: tuple[type, ...]) -> bool:
+    grouping = isinstance(tree, Sequence) and len(tree.items) == 1
+    own = isinstance(tree, kinds_of_node) and not grouping
+    return own or any(_holds(child, kinds_of_node) for child in children(tree))
 
 
 def _inexact(tree: Tree) -> bool:

@@ -13,12 +13,12 @@ from typing import TypeAlias
 from rlvr_math_reward.algebra import TooLarge, new_verdict
 from rlvr_math_reward.exact import is_undefined
 from rlvr_math_reward.extraction import extract
-from rlvr_math_reward.kinds import classify
+from rlvr_math_reward.kinds import choice, classify
 from rlvr_math_reward.kinds.answer import Answer
 from rlvr_math_reward.kinds.scalar import SEVERAL
 from rlvr_math_reward.parser import ParseError, parse
 from rlvr_math_reward.tree import Constant, Tree, Words, children, render
-from rlvr_math_reward.wording import symbols
+from rlvr_math_reward.wording import spelled, symbols
 
 __all__ = ["BadGold", "Gold", "GoldSource", "read_gold", "sources"]
 
@@ -70,7 +70,10 @@ def read_gold(text: str) -> Gold | BadGold:
     try:
         tree = parse(stated)
     except ParseError as error:
-        return BadGold(stated, f"the gold is not readable: {error.reason}")
+        marked = Words(spelled(stated).lower(), spelled(stated))  # `C)` is no formula, and a choice
+        if not choice.claims(Answer(stated, marked)):
+            return BadGold(stated, f"the gold is not readable: {error.reason}")
+        tree = marked
     except RecursionError:
         return BadGold(stated, "the gold is nested too deep")
     try:

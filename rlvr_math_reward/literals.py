@@ -59,6 +59,9 @@ def repeating_decimal(token: Token, tokens: list[Token], at: int) -> tuple[Fract
         return None
     after = tokens[at]
     if after.kind == "command" and after.text in ("overline", "bar", "dot") and at + 1 < len(tokens):
+        under = tokens[at + 1]
+        if under.kind == "number" and len(under.text) == 1 and under.text.isdigit():  # `0.\\bar6`
+            return _repeating(head, under.text), 2
         return _with_period(head, tokens, at + 1, 1)
     if after.text == "(" and not after.spaced:
         return _with_period(head, tokens, at, 0)

@@ -139,7 +139,8 @@ def unit_phrase(tokens: list[Token], at: int, value: Tree) -> tuple[str | None, 
     if not parts or count_words > MAX_UNIT_WORDS or not _is_boundary(tokens[at]):
         return None, 0
     unit = "".join(parts)
-    if not _has_number(value) and unit.split()[0] not in UNITS:
+    known = unit.strip("/").split()[0] in UNITS
+    if (unit.startswith("/") or not _has_number(value)) and not known:
         return None, 0
     return unit, at - start
 
@@ -158,7 +159,7 @@ def _may_name_unit(token: Token, word: str, parts: list[str]) -> bool:
 
 def _unit_mark(tokens: list[Token], at: int, parts: list[str]) -> tuple[str, int] | None:
     """`/`, `*`, `^2` or `^{-1}` inside a unit."""
-    if not parts:
+    if not parts and tokens[at].text != "/":
         return None
     text, after = tokens[at].text, tokens[at + 1] if at + 1 < len(tokens) else tokens[at]
     if text in ("/", "*") and lower(after):
@@ -217,7 +218,7 @@ def is_product_run(tokens: list[Token], at: int, previous: Tree, differential: b
         return False
     if differential and len(word) == 2 and word[0] == "d":
         return False
-    if _is_numeric(previous) and (word in UNITS or word in ORDINALS):
+    if _is_numeric(previous) and (word.lower() in UNITS or word in ORDINALS):
         return False
     return len(word) == 2 or (len(word) == 3 and not token.spaced)
 

@@ -36,9 +36,22 @@ __all__ = ["ParseError", "parse"]
 
 RELATIONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "in", "~", "==", "->"))
 SET_OPERATIONS = {"cup": "union", "cap": "intersection", "setminus": "difference"}
-CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
+CURRENCIES = {
+    "$": "dollar",
+    "€": "euro",
+    "£": "pound",
+    "¥": "yen",
+    "₹": "rupee",
+    "USD": "dollar",
+    "US": "dollar",
+    "EUR": "euro",
+}
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit", "Celsius": "celsius", "Fahrenheit": "fahrenheit"}
 _PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+NAMING = frozenset(("f", "g", "h", "p", "q", "d", "Pr"))
+"""Beside capitals, what names a function before a relation: `P(5) = 36`, `d(A, B) = 5`, `Pr(A) = 1/2`."""
+MAX_HEAD = 14
+"""Tokens of such a name."""
 MAX_NAME_WORDS = 4
 """Words before an equals sign that name an answer."""
 MINUS_ONE = Number(Fraction(-1))
@@ -93,6 +106,7 @@ class _Parser(Atoms):
 
     # -- lists and relations -------------------------------------------------------------------------------------------
     def whole(self) -> Tree:
+        self.take("=>")
         continued = self.take("=")
         tree = self._answer()
         if continued and isinstance(tree, Relation) and set(tree.operators) == {"="}:
@@ -142,6 +156,11 @@ class _Parser(Atoms):
             operators.append(self.token.text)
             self.at += 1
             operands.append(self._function_head() or self._side())
+        if self.is_at("(") and self.tokens[self.at + 1].text == "~":
+            self.at += 2
+            operators.append("~")
+            operands.append(self._side())
+            self.expect(")")
         if not operators:
             return operands[0]
         return Relation(tuple(operators), tuple(operands))
@@ -162,12 +181,23 @@ class _Parser(Atoms):
     def _function_head(self) -> Tree | None:
         """`P(x)` before a relation sign: a name, not a product."""
         window = self.tokens[self.at : self.at + 5]
-        if len(window) < 5 or [t.text for t in window[1:4:2]] != ["(", ")"] or window[0].kind != "letter":
+        if window[0].kind not in ("letter", "function") or window[1].text not in ("(", "["):
             return None
-        if window[2].kind not in ("letter", "name") or window[4].text not in RELATIONS:
+        if window[2].kind in ("letter", "name") and window[3].text == ")" and window[4].text in RELATIONS:
+            self.at += 4
+            return Apply(window[0].text, (Symbol(window[2].text),))
+        if window[0].text not in NAMING and not window[0].text.isupper():
             return None
-        self.at += 4
-        return Apply(window[0].text, (Symbol(window[2].text),))
+        end = self.at + 2
+        while self.tokens[end].text not in (")", "]", "=") and end < self.at + MAX_HEAD:
+            if self.tokens[end].kind == "end":
+                return None
+            end += 1
+        if self.tokens[end].text not in (")", "]") or self.tokens[end + 1].text != "=":
+            return None
+        name = "".join(token.text for token in self.tokens[self.at : end + 1])
+        self.at = end + 1
+        return Symbol(name)
 
     def _side(self) -> Tree:
         """An expression with what belongs to it as a whole: a currency sign before, a unit or modulus behind."""
@@ -177,8 +207,10 @@ class _Parser(Atoms):
             return declared
         negative = self.is_at("-") and self.tokens[self.at + 1].text in CURRENCIES
         self.at += negative
-        currency = CURRENCIES.get(self.token.text) if self.token.kind == "operator" else None
+        currency = CURRENCIES.get(self.token.text) if self.token.kind in ("operator", "run", "word") else None
         self.at += currency is not None
+        if currency == "dollar" and self.is_at("$"):  # `US$120`
+            self.at += 1
         if currency is None:
             self.at = start
         value = self._set_expression()
@@ -201,9 +233,12 @@ class _Parser(Atoms):
         unit, count = measures.unit_phrase(self.tokens, self.at, value)
         self.at += count
         if currency is not None:
-            value = Quantity(value, currency)
+            value = Quantity(value, currency + (unit if unit and unit.startswith("/") else ""))
         elif unit is not None:
             value = Quantity(value, unit) if unit else value
+        if self.token.text.lower() == "base" and self.token.kind in ("run", "word") and isinstance(value, Number):
+            self.at += 1
+            return self._in_base(value)
         if self.token.text == "pmod" and self.token.kind == "command":
             self.at += 1
             return Apply("mod", (value, self._argument()))
@@ -245,8 +280,8 @@ class _Parser(Atoms):
     def _signed(self) -> Tree:
         """A product with its signs. Runs of signs are read in a loop: `---4` nests nothing."""
         negative, marked = False, None
-        while self.is_at("+", "-", "+-", "-+"):
-            sign = self.expect("+", "-", "+-", "-+")
+        while self.is_at("+", "-", "+-", "-+") or self._spelled_minus():
+            sign = self.expect("+", "-", "+-", "-+") if self.token.kind == "operator" else self._minus_word()
             negative ^= sign == "-"
             marked = "plusminus" if sign == "+-" else "minusplus" if sign == "-+" else marked
         value = self._product()
@@ -254,13 +289,29 @@ class _Parser(Atoms):
             value = negate(value)
         return Apply(marked, (value,)) if marked else value
 
+    def _spelled_minus(self) -> bool:
+        number = self.tokens[self.at + 1].kind in ("number", "command")
+        return self.token.kind in ("word", "run") and self.token.text.lower() in ("negative", "minus") and number
+
+    def _minus_word(self) -> str:
+        self.at += 1
+        return "-"
+
     def _product(self) -> Tree:
         value = self._implied()
-        while self.is_at("*", "/"):
+        while self.is_at("*", "/") and not self._per_unit():
             divide = self.expect("*", "/") == "/"
-            factor = self._signed_factor()
+            plain = divide and isinstance(value, Number) and self.token.kind == "number"
+            factor = self._power() if plain else self._signed_factor()  # `1/2x` is a half of x
             value = Quotient(value, factor) if divide else times(value, factor)
+            if plain and self._starts_factor(factor):
+                value = times(value, self._implied())
         return value
+
+    def _per_unit(self) -> bool:
+        """`48/month`: a slash before a word belongs to the unit."""
+        after = self.tokens[self.at + 1]
+        return self.is_at("/") and after.kind in ("run", "word") and len(after.text) > 2
 
     def _signed_factor(self) -> Tree:
         if self.is_at("-", "+"):
@@ -304,6 +355,8 @@ class _Parser(Atoms):
         match part:
             case Quotient(Number() as top, Number() as bottom) if 0 <= top.value < bottom.value and not top.decimal:
                 return fraction(whole.value + top.value / bottom.value)
+            case Quotient(Number() as top, Number() as bottom) if not (top.decimal or bottom.decimal):
+                raise self.error("a whole number beside an improper fraction: stopped")
         self.at = start
         return None
 
@@ -327,7 +380,7 @@ class _Parser(Atoms):
             case "operator":
                 if token.text == "|":
                     return not self.bars
-                if token.text == "(" and self.tokens[self.at + 1].text in ("mod", "bmod"):
+                if token.text == "(" and self.tokens[self.at + 1].text in ("mod", "bmod", "~"):
                     return False
                 if token.text == "(" and self.tokens[self.at + 2].text in ("in", "mid"):  # `... (k in Z)` declares k
                     return False
@@ -357,6 +410,9 @@ class _Parser(Atoms):
                 return base
 
     def _raised(self, base: Tree) -> Tree:
+        if self._degree_letter():
+            self.at += 3 if self.is_at("{") else 1
+            return self._degrees(base)
         if isinstance(base, Constant) and (half := self._half_line(base)) is not None:
             return half
         if self.take("°"):
@@ -378,6 +434,12 @@ class _Parser(Atoms):
             exponent = self._raised(exponent)
             self.depth -= 1
         return Power(base, exponent)
+
+    def _degree_letter(self) -> bool:
+        """`72^o`: the letter that stands for the circle of degrees."""
+        first, second, third = self.tokens[self.at : self.at + 3]
+        braced = (first.text, second.text, third.text) == ("{", "o", "}")
+        return braced or (first.kind in ("letter", "word") and first.text == "o")
 
     def _half_line(self, base: Constant) -> Tree | None:
         """`R^+`, `R^{-}`, `Z^+`."""

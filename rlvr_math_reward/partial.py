@@ -40,5 +40,7 @@ def contains_gold(gold: str, prediction: str, rule: str) -> bool:
     before, after = found[: places[0]], found[places[0] + len(wanted) :]
     if (before and before[-1] in _BINDING) or (after and after[0] in _BINDING | {"("}):
         return False
+    if len(before) > 1 and before[-1] == "(" and before[-2].isalpha():  # `sqrt(4)`
+        return False
     rivals = [token for token in (*before, *after) if _NUMBER.match(token)]
     return not (rivals and any(_NUMBER.match(token) for token in wanted))

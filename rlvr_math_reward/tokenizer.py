@@ -47,11 +47,12 @@ OPERATORS: dict[str, str] = {
     r"\lvert": "|", r"\rvert": "|", r"\colon": ":", r"\{": "{{", r"\}": "}}", r"\lbrace": "{{", r"\rbrace": "}}",
     r"\lbrack": "[", r"\rbrack": "]", r"\langle": "<<", r"\rangle": ">>", r"\lfloor": "lfloor", r"\rfloor": "rfloor",
     r"\lceil": "lceil", r"\rceil": "rceil", r"\%": "%", r"\$": "$", r"\to": "->", r"\rightarrow": "->",
-    r"\longrightarrow": "->",
+    r"\longrightarrow": "->", r"\implies": "=>", r"\Rightarrow": "=>", r"\coloneqq": "=",
     r"\\": "newline", r"\cr": "newline", r"\over": "over", r"\choose": "choose", r"\prime": "'", r"\land": "and",
-    r"\wedge": "and", r"\lor": "or", r"\vee": "or", r"\#": "#", r"\&": "&", r"\pounds": "£", r"\euro": "€",
+    r"\wedge": "and", r"\lor": "or", r"\vee": "or", r"\#": "#", r"\&": "&", r"\pounds": "£",
+    r"\textdollar": "$", r"\euro": "€",
     r"\star": "star", r"\neg": "not", r"\lnot": "not", r"\degree": "°", r"\circ": "°", r"\textdegree": "°",
-    "**": "^", "<=": "<=", ">=": ">=", "!=": "!=", "==": "=", "...": "...", "..": "..", "->": "->",
+    "**": "^", "<=": "<=", ">=": ">=", "!=": "!=", "==": "=", ":=": "=", "...": "...", "..": "..", "->": "->",
     "+-": "+-", "+/-": "+-",
 }  # fmt: skip
 CHARACTERS: dict[str, str] = {
@@ -80,18 +81,20 @@ PLAIN_NAMES: dict[str, str] = {
     "emptyset": "empty", "Reals": "RR", "Rationals": "QQ", "Integers": "ZZ", "Naturals": "NN", "Complexes": "CC",
 }  # fmt: skip
 SET_WORDS = {"U": "cup", "union": "cup", "intersection": "cap", "setminus": "setminus", "in": "in"}
-UNIT_LETTERS = frozenset("mgslhLNJWVKd")
-"""Letters that may be a unit in text mode: metre, gram, second, litre, hour, newton, joule, watt, volt, kelvin, day."""
-UNITS_LIKE_FUNCTIONS = frozenset(("min", "deg"))
+UNIT_LETTERS = frozenset("mgslhLNJWVKdA")
+"""Letters that may be a unit in text mode: metre, gram, second, litre, hour, newton, joule, watt, volt, kelvin, day and
+ampere."""
+UNITS_LIKE_FUNCTIONS = frozenset(("min", "deg", "percent", "degree"))
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh "
     "arctanh asin acos atan asinh acosh atanh ln log lg exp gcd lcm max min det cis sgn sign floor ceil abs sqrt cbrt "
     "Re Im arg deg root factorial binomial percent conjugate erf degree".split()
 )
+_TEXT_FUNCTIONS = frozenset("sin cos tan cot sec csc arcsin arccos arctan ln log gcd lcm cis".split())
 COMMANDS = frozenset(
     r"\frac \dfrac \tfrac \cfrac \nicefrac \sfrac \sqrt \binom \dbinom \tbinom \overline \bar \widebar \begin \end "
     r"\sum \prod \int \lim \pmod \bmod \mod \operatorname \mathbb \dot \overrightarrow \overset \underset \xrightarrow "
-    r"\angle \triangle \Delta".split()
+    r"\angle \measuredangle \triangle \Delta".split()
 ) - {r"\Delta"}
 TEXT_FONTS = frozenset(
     r"\text \textbf \textit \textrm \textnormal \textup \textsf \texttt \textsc \mbox \hbox \mathrm \rm \emph "
@@ -101,7 +104,8 @@ MATH_FONTS = frozenset(
     r"\mathbf \mathit \mathsf \mathtt \mathnormal \boldsymbol \bm \mathcal \mathfrak \mathscr \vec \pmb \hat \tilde "
     r"\underline \ensuremath \boxed \fbox \displaystyle \textstyle \scriptstyle \limits \nolimits \left \right \big "
     r"\Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \bf \it \quad \qquad \enspace \thinspace \space "
-    r"\, \; \: \! \/ \tiny \small \normalsize \large \Large \LARGE \huge \Huge "
+    r"\, \; \: \! \/ "
+    r"\tiny \small \normalsize \therefore \checkmark \blacksquare \newline \large \Large \LARGE \huge \Huge "
     r"\( \) \[ \] \nonumber \phantom".split()
 ) | {"\\ ", "\\\n", "\\-"}
 _SPACES = frozenset({r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\enspace", r"\thinspace", r"\space", "\\ ", "\\\n"})
@@ -121,7 +125,7 @@ _FOLD = str.maketrans(
 )  # fmt: skip
 _FOLD[ord("~")] = ord(" ")  # a TeX tie
 
-_GROUP_SEPARATOR = r"(?:,\\![ ]?|,|\{,\}|\\!,|\\,|\{\\,\}|[ ])"
+_GROUP_SEPARATOR = r"(?:,[ ]?\\![ ]?|,|\{,\}|\\!,|\\[,;]|\{\\,\}|[ ])"
 _EXPONENT = r"[eE][+-]?[0-9]+(?![A-Za-z0-9])"
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
@@ -133,7 +137,7 @@ _TOKEN = re.compile(
     | (?P<letters>[A-Za-zÀ-ÖØ-öø-ÿ]+)
     | (?P<super>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ]+)
     | (?P<sub>[₀₁₂₃₄₅₆₇₈₉₊₋]+)
-    | (?P<operator>\*\*|<=|>=|!=|==|->|\+/-|\+-(?=\s*[0-9\\A-Za-z(])|\.\.\.|.)""",
+    | (?P<operator>\*\*|:=|<=|>=|!=|==|->|\+/-|\+-(?=\s*[0-9\\A-Za-z(])|\.\.\.|.)""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -154,8 +158,12 @@ def tokenize(text: str) -> list[Token]:
         text = f"  {text[2:-2]}  "
     if "color" in text:
         text = _COLOR.sub(lambda match: " " * len(match.group()), text)
+    if "space" in text:
+        text = _HSPACE.sub(lambda match: " " * len(match.group()), text)
     if "\\\\" in text:
         text = _ROW_SPACE.sub(lambda match: "\\\\" + " " * (len(match.group()) - 2), text)
+    if "{:}" in text:
+        text = text.replace("{:}", " : ")
     if "$" in text:
         text = _drop_math_delimiters(text)
     return _Scanner(text, plain="\\" not in text).scan()
@@ -163,6 +171,7 @@ def tokenize(text: str) -> list[Token]:
 
 _PHANTOM = re.compile(r"\\phantom\s*(?:\{[^{}]*\}|[^\\{\s])")
 _COLOR = re.compile(r"\\(?:text)?color\s*\{[^{}]*\}")
+_HSPACE = re.compile(r"\\[hv]space\*?\s*\{[^{}]*\}")
 _ROW_SPACE = re.compile(r"\\\\\s*\[[0-9.]+\s*(?:ex|em|pt|mm|cm)\]")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 
@@ -240,6 +249,8 @@ class _Scanner:
             self._text(value, start, end)
         elif value in SET_WORDS and self._after_operand(value):
             self.emit("operator", SET_WORDS[value], start, end)
+        elif value == "x" and self._times_sign(end):
+            self.emit("operator", "*", start, end)
         elif len(value) == 1:
             self.emit("letter", value, start, end)
         elif value in UNITS_LIKE_FUNCTIONS and self.tokens and self.tokens[-1].kind == "number":
@@ -256,12 +267,20 @@ class _Scanner:
 
     def _text(self, value: str, start: int, end: int) -> None:
         """Letters in text mode: words, but for `\\mathrm{e}`, `\\text{pi}` and letters that stand for no unit."""
-        if value == "pi":
-            self.emit("name", value, start, end)
+        if value in ("pi", "infinity", "Infinity"):
+            self.emit("name", PLAIN_NAMES[value], start, end)
+        elif value in _TEXT_FUNCTIONS and self.text[end:].lstrip("} ")[:1] not in ("", ".", ","):
+            self.emit("function", value, start, end)
         elif len(value) == 1 and value not in UNIT_LETTERS:
             self.emit("letter", value, start, end)
         else:
             self.emit("word", value, start, end)
+
+    def _times_sign(self, end: int) -> bool:
+        """`4.7 x 10^6`."""
+        return (
+            bool(self.tokens) and self.tokens[-1].kind == "number" and _POWER_OF_TEN.match(self.text, end) is not None
+        )
 
     def _after_operand(self, word: str) -> bool:
         """`A U B` and `x in S` in plain text; but `5 in` is inches, and a U by itself is a letter."""
@@ -358,9 +377,10 @@ class _Scanner:
             self.emit("operator", "}", end, end)
 
 
+_POWER_OF_TEN = re.compile(r"\s*10\s*(?:\^|\*\*|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])")
 _PIECES = re.compile(r",|[^,]+")
 _OPENING = frozenset(("(", "[", "{{", "<<"))
 _CLOSING = frozenset((")", "]", "}}", ">>"))
 _BEFORE_SET = frozenset(("=", ",", ";", "(", "[", "{{", "in", "cup", "cap", "setminus", ":", "and", "or"))
 _PLAIN_SET = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}\s*(?:$|[,;)\]}∪∩.]|U\b|union|intersection|setminus|and\b|or\b)")
-_PLAIN_OPERATORS = frozenset("+-*/^_(){}[],;:=<>|!%$&'°#€£¥¢?\"`@.")
+_PLAIN_OPERATORS = frozenset("+-*/^_(){}[],;:=<>|!%$&'°#€£¥¢₹?\"`@.")

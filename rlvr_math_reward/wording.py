@@ -11,6 +11,7 @@ from rlvr_math_reward.tree import (
     Constant,
     Number,
     Product,
+    Quotient,
     Sequence,
     Symbol,
     Tree,
@@ -28,6 +29,16 @@ MAX_ANNOUNCEMENT = 12
 
 
 _REALS, _EMPTY, _ZERO = Constant("R"), Constant("empty"), Number(Fraction(0))
+_PARTS = (
+    ("half", 2), ("third", 3), ("thirds", 3), ("quarter", 4), ("quarters", 4), ("fourth", 4), ("fourths", 4),
+    ("fifth", 5), ("fifths", 5),
+)  # fmt: skip
+
+
+def _part(top: int, bottom: int) -> Tree:
+    return Quotient(Number(Fraction(top)), Number(Fraction(bottom)))
+
+
 _POSITIVE = Sequence("(", (_ZERO, Constant("oo")), ")")
 _NONNEGATIVE = Sequence("[", (_ZERO, Constant("oo")), ")")
 PHRASES: dict[str, Tree] = {
@@ -47,8 +58,9 @@ PHRASES: dict[str, Tree] = {
                     _POSITIVE),
     **dict.fromkeys(("all nonnegative real numbers", "nonnegative real numbers", "all nonnegative reals"),
                     _NONNEGATIVE),
-    **dict.fromkeys(("positive infinity", "plus infinity"), Constant("oo")),
-    **dict.fromkeys(("negative infinity", "minus infinity"), Product((Number(Fraction(-1)), Constant("oo")))),
+    **dict.fromkeys(("positive oo", "plus oo"), Constant("oo")),
+    **{f"{count} {part}": _part(n, d) for count, n in (("one", 1), ("two", 2), ("three", 3)) for part, d in _PARTS},
+    **dict.fromkeys(("negative oo", "minus oo"), Product((Number(Fraction(-1)), Constant("oo")))),
     **dict.fromkeys(("dne", "does not exist", "undefined", "is undefined", "the limit does not exist", "not defined"),
                     Words("undefined", "undefined")),
     **dict.fromkeys(("yes", "true"), Words("yes", "yes")),
@@ -76,9 +88,18 @@ def without_announcement(tokens: list[Token]) -> list[Token]:
     Only listed words may stand in an announcement: "the square of the answer is 9" announces another number.
     """
     first = lower(tokens[0])
-    if len(first) < 2 and not _such_that(tokens):
+    if (
+        len(tokens) > 2
+        and tokens[0].kind == "letter"
+        and lower(tokens[1]) in ("is", "equals")
+        and tokens[2].kind == "number"
+    ):
+        return [tokens[0], tokens[1]._replace(kind="operator", text="="), *tokens[2:]]  # "x is 5"
+    if len(first) < 2 and not _such_that(tokens) and first != "a":
         return tokens
     if _such_that(tokens):  # "x such that x > 2"
+        return tokens[3:]
+    if [lower(token) for token in tokens[:3]] == ["a", "total", "of"] and len(tokens) > 3:
         return tokens[3:]
     if first == "all" and len(tokens) > 2 and tokens[1].kind in ("letter", "name"):  # "all n >= 3"
         return tokens[1:]
@@ -146,7 +167,7 @@ def fixed_phrase(tokens: list[Token]) -> Tree | None:
     if tokens[0].kind not in ("word", "run"):
         return None
     phrase = " ".join(token.text.lower() for token in tokens if token.text not in ".,!")
-    if phrase in PHRASES and all(token.kind in WORDLIKE or token.text in ".,!" for token in tokens):
+    if phrase in PHRASES and all(t.kind in (*WORDLIKE, "name") or t.text in ".,!" for t in tokens):
         return PHRASES[phrase]
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from rlvr_math_reward.policy import Policy
-from rlvr_math_reward.tree import Apply, Number, Product, Relation, Symbol, Tree, render
+from rlvr_math_reward.tree import Apply, Number, Product, Relation, Sequence, Symbol, Tree, render
 
 __all__ = [
     "Answer", "Comparer", "Match", "all_of", "forward", "is_name", "name_of", "named_value", "no", "yes",
@@ -78,14 +78,16 @@ def is_name(tree: Tree) -> bool:
     match tree:
         case Symbol():
             return True
-        case Apply("abs", (inner,)):
+        case Apply("abs", (inner,)) | Sequence("[", (inner,), "]"):
             return isinstance(inner, Product) and is_name(inner)
+        case Apply("conjugate", (Symbol(),)):
+            return True
         case Apply(name, args):
             return len(name.rstrip("'^-1")) == 1 and all(isinstance(arg, Symbol | Number) for arg in args)
         case Product(factors) if len(factors) in (2, 3):
             capitals = all(isinstance(factor, Symbol) and factor.name.isupper() for factor in factors)
-            called = isinstance(factors[0], Symbol) and factors[0].name.startswith("angle")
-            return capitals or called
+            angle = any(isinstance(factor, Symbol) and factor.name.startswith("angle") for factor in factors)
+            return capitals or angle
     return False
 
 

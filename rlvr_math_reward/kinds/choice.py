@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no, yes
-from rlvr_math_reward.tree import Constant, Symbol
+from rlvr_math_reward.tree import Constant, Symbol, Words
 from rlvr_math_reward.wording import spelled
 
 __all__ = ["claims", "match"]
 
 _MARKED = re.compile(r"\(\s*([A-Za-z])\s*\)[.:,]?|([A-Za-z])\s*[).:]")
 """A letter with the mark of a choice: `(C)`, `C)`, `c.`, `C:`."""
-_LED = re.compile(r"(?:option|choice|answer)\s+\(?([A-Za-z])\)?", re.IGNORECASE)
-_RETRACTIONS = frozenset(
-    "or not maybe and wrong either false incorrect never neither excluded no perhaps possibly invalid".split()
-)
+_LED = re.compile(r"(?:option|choice|answer)\s+\(?([A-Za-z])(?![A-Za-z])\)?", re.IGNORECASE)
+_RETRACTIONS = frozenset("not maybe perhaps possibly wrong incorrect unsure".split())
+_ANNOUNCED = re.compile(r"^(?:the )?(?:correct |final )?(?:answer|option|choice) is:?(?! not)", re.IGNORECASE)
+_DENIED = re.compile(r"(?:is |was )?(?:false|wrong|not|incorrect)\b", re.IGNORECASE)
+_OTHER = re.compile(r"(?:or|and)\s+\(?[B-HJ-Z]\)?(?![A-Za-z])")
 _GOLD_WITH_TEXT = re.compile(r"\(([A-Z])\)\s*\S")
 
 
@@ -25,6 +26,9 @@ def claims(gold: Answer) -> bool:
             return True
         case Constant("i" | "e"):
             return False
+    if isinstance(gold.tree, Words):
+        text = spelled(gold.text)
+        return bool(_LED.fullmatch(text) or _MARKED.fullmatch(text) or _GOLD_WITH_TEXT.match(text))
     return "(" in gold.text and bool(_GOLD_WITH_TEXT.match(spelled(gold.text)))
 
 
@@ -40,7 +44,7 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
 
 def letter(text: str, *, gold: bool) -> str | None:
     """The letter that a text chooses. A lower-case letter counts only with the mark of a choice."""
-    text = text.strip()
+    text = _ANNOUNCED.sub("", text.strip()).strip()
     if len(text) == 1 and text.isalpha():
         return text if text.isupper() else None
     for pattern in (_MARKED, _LED):
@@ -48,7 +52,8 @@ def letter(text: str, *, gold: bool) -> str | None:
         if found:
             chosen = next(group for group in found.groups() if group)
             rest = text[found.end() :].strip()
-            if not gold and (_MARKED.search(rest) or _rival(rest)):
+            rivals = (_MARKED.search(rest), _LED.search(rest), _OTHER.match(rest), _DENIED.match(rest))
+            if not gold and (any(rivals) or _rival(rest)):
                 return None
             return chosen.upper()
     return None

@@ -21,6 +21,8 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match | None:
     other, tree = _split(prediction.tree)
     if other is not None and other[1] != numbers:
         return no(f"the parameter runs over {other[1]}, not {numbers}")
+    if other is None and not symbols(tree):
+        return no(f"{prediction.text!r} has no parameter")
     candidates = {other[0]} if other is not None else symbols(tree) - symbols(body) or {name}
     if len(candidates) != 1:
         return no(f"{prediction.text!r} has no single parameter")

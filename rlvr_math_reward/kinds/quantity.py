@@ -45,6 +45,7 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
 
 def match_values(gold: Tree, prediction: Tree, compare: Comparer, text: str) -> Match:
     """Two values with their units; used for every kind whose parts may carry one."""
+    gold, prediction = _percentage(gold), _percentage(prediction)
     if _percent(gold) or _percent(prediction):
         return _match_percent(gold, prediction, compare, text)
     (left, unit), (right, other) = _split(gold), _split(prediction)
@@ -58,6 +59,14 @@ def match_values(gold: Tree, prediction: Tree, compare: Comparer, text: str) -> 
         right = forms[0] if factor == 1 else Product((Number(factor), forms[0]))
         return compare.scalar(left, right)
     return compare.scalar(left, forms[0])
+
+
+def _percentage(tree: Tree) -> Tree:
+    """`12% increase` as 12%: what a percentage is of is no unit."""
+    match tree:
+        case Quantity(Apply("percent") as value, _):
+            return value
+    return tree
 
 
 def _split(tree: Tree) -> tuple[Tree, str]:
@@ -82,6 +91,9 @@ def _match_percent(gold: Tree, prediction: Tree, compare: Comparer, text: str) -
         return no(f"{text!r} is not one value")
     by_value = compare.scalar(_split(gold)[0], _split(forms[0])[0])
     if by_value.equal or (_percent(gold) and _percent(prediction)) or compare.policy.percent == "value":
+        return by_value
+    sign = gold if _percent(gold) else forms[0]
+    if not (isinstance(sign, Apply) and scalar.is_written_percent(sign.args[0])):
         return by_value
     written = [tree.args[0] if isinstance(tree, Apply) and tree.name == "percent" else _split(tree)[0]
                for tree in (gold, forms[0])]  # fmt: skip

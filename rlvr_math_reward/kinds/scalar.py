@@ -10,6 +10,8 @@ from rlvr_math_reward.tree import (
     Constant,
     Matrix,
     Number,
+    Power,
+    Product,
     Quantity,
     Quotient,
     Ratio,
@@ -45,7 +47,7 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
         return compare.scalar(gold.tree, prediction.tree)
     golds, predictions = values(gold.tree, compare), values(prediction.tree, compare)
     match predictions:
-        case [Apply("percent", (written,))] if compare.policy.percent == "either":
+        case [Apply("percent", (written,))] if compare.policy.percent == "either" and is_written_percent(written):
             predictions = [*predictions, written]  # a percent sign on one side only is a missing unit
     if not predictions or not golds:
         return no(f"{prediction.text!r} is not one value")
@@ -75,6 +77,8 @@ def values(tree: Tree, compare: Comparer) -> list[Tree]:
             return values(inner, compare)
         case Quantity(inner, _):
             return values(inner, compare)
+        case Based(_, base) if base != 10:
+            return []  # "convert to base ten" is not answered by the numeral that was to be converted
         case Apply("mod", (residue, modulus)):
             return [residue] if _is_least_residue(residue, modulus) else []
     if isinstance(tree, SEVERAL) or _stands_for_several(tree):
@@ -86,6 +90,12 @@ def _is_least_residue(residue: Tree, modulus: Tree) -> bool:
     """`7 (mod 11)` states 7; `17 (mod 5)` leaves the reduction to the reader."""
     first, second = numeric_value(residue), numeric_value(modulus)
     return first is not None and second is not None and 0 <= first.real < second.real
+
+
+def is_written_percent(written: Tree) -> bool:
+    """Whether a percentage may have lost its sign: below one, `0.35` rather means 35 percent."""
+    value = numeric_value(written)
+    return value is not None and abs(value) >= 1
 
 
 def _stands_for_several(tree: Tree) -> bool:
@@ -133,7 +143,9 @@ def _holds(operator: str, left: Tree, right: Tree, compare: Comparer) -> bool:
 def is_plain_number(tree: Tree) -> bool:
     """A number as one writes it down: nothing is left to compute but a fraction bar, a sign, a percent or a unit."""
     match tree:
-        case Number() | Based():
+        case Number() | Based(_, 10):
+            return True
+        case Product((Number(), Power(Number(ten, False, _), Number()))) if ten == 10:  # 1.2 x 10^3
             return True
         case Quotient(Number(), Number()):
             return True
