@@ -27,8 +27,8 @@ demo: $(INSTALLED)
 
 # The same run, cut to a handful of steps: does every part still work?
 demo-check: $(INSTALLED)
-	$(BIN)/python recipes/demo.py --config configs/grpo/demo_cpu.yaml --output_dir runs/demo_check \
-		--warm_start_steps 20 --max_steps 4
+	$(BIN)/python recipes/demo.py --config configs/grpo/demo_cpu.yaml --warm_start_steps 20 --max_steps 4 \
+		--model_name_or_path runs/demo_check/warm_start --dataset runs/demo_check/sums --output_dir runs/demo_check
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
