@@ -136,9 +136,9 @@ def _joined(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{round(x, 1):g} {round(y, 2):g}" for x, y in points)
 
 
-def _marks(low: float, high: float) -> list[float]:
-    """Two to five round numbers; the first is at most `low` and the last at least `high`."""
-    rough = (high - low) / 3 or 1.0
+def _marks(low: float, high: float, parts: int = 3) -> list[float]:
+    """Round numbers about `parts` steps apart; the first is at most `low` and the last at least `high`."""
+    rough = (high - low) / parts or 1.0
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= rough)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
@@ -150,7 +150,7 @@ def _x_ticks(steps: Sequence[float]) -> list[Tick]:
     first, span = steps[0], steps[-1] - steps[0]
     if not span:
         return [Tick(50.0, f"{first:g}")]
-    inside = (mark for mark in _marks(first, steps[-1]) if first <= mark <= steps[-1])
+    inside = (mark for mark in _marks(first, steps[-1], 5) if first <= mark <= steps[-1])
     return [Tick(100 * (mark - first) / span, f"{mark:g}") for mark in inside]
 
 

@@ -12,20 +12,20 @@ import hashlib
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from rlvr_math_reward.charts import Chart, Curve, lines, stacked
+from rlvr_math_reward.figures import OUTCOMES, outcome_figure, reward_figure, signal_figures
 from rlvr_math_reward.files import DataError
 from rlvr_math_reward.grading import grade
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.rewards import shaped_reward
 from rlvr_math_reward.suspicion import FALSE_REJECT, HACK, Suspicion, find_suspicions
-from rlvr_math_reward.trainer_logs import LogEntry, Rollout, Run, read_run
+from rlvr_math_reward.trainer_logs import Rollout, Run, read_run
 from rlvr_math_reward.verdict import Outcome, Verdict
 
 __all__ = ["write_report"]
@@ -44,16 +44,6 @@ MAX_ANSWER = 160
 """Characters shown of an answer in a table."""
 NEAR = 400
 """Characters shown around the marked answer of a long completion."""
-OUTCOMES: dict[Outcome, str] = {
-    Outcome.CORRECT: "correct",
-    Outcome.PARTIAL: "partial",
-    Outcome.INCORRECT: "incorrect",
-    Outcome.NO_ANSWER: "no answer",
-    Outcome.UNPARSABLE: "not readable",
-    Outcome.UNDECIDED: "undecided",
-    Outcome.BAD_GOLD: "bad gold",
-}
-"""Every outcome and its name on the page."""
 REJECTED = (Outcome.INCORRECT.value, Outcome.UNPARSABLE.value, Outcome.NO_ANSWER.value, Outcome.UNDECIDED.value)
 
 
@@ -79,12 +69,13 @@ def write_report(run_dir: Path, out: Path | None = None) -> Path:
     return out
 
 
-# -- what the page shows -------------------------------------------------------------------------------------------------
+# -- what the page shows -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Row:
     """A completion in the table. `parts`: its text as (class, text), where the class is "", `mark` or `gap`."""
 
     number: int
+    group: int
     rollout: Rollout
     verdict: Verdict
     parts: Sequence[tuple[str, str]]
@@ -94,6 +85,10 @@ class Row:
     @property
     def explanation(self) -> str:
         return self.verdict.explain(self.rollout.completion)
+
+    @property
+    def last_line(self) -> str:
+        return _last_line(self.rollout.completion)
 
     @property
     def graded_otherwise(self) -> bool:
@@ -111,15 +106,6 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart with its heading and a sentence on how to read it."""
-
-    title: str
-    note: str
-    chart: Chart
-
-
-@dataclass(frozen=True, slots=True)
 class Count:
     """An outcome: how many, which share, and the shares in the first and the last tenth of the logged steps."""
 
@@ -133,9 +119,9 @@ class Count:
 def _render(run: Run) -> str:
     suspicions = find_suspicions(run.rollouts)
     forms = _forms(run.rollouts)
-    chosen = _chosen(run.rollouts, suspicions, forms)
-    policy, policy_name = _policy(run)
-    rows = [_row(number, run.rollouts[number], suspicions.get(number), policy) for number in chosen]
+    groups = _groups(run.rollouts)
+    chosen = _chosen(run.rollouts, groups, suspicions, forms)
+    rows = _rows(run, chosen, suspicions, {n: place for place, members in enumerate(groups) for n in members})
     shown = set(chosen)
     script = _asset("report.js")
     return _environment().get_template("report.html").render(
@@ -145,12 +131,12 @@ def _render(run: Run) -> str:
         counts=_counts(run.rollouts),
         suspects={kind: _suspects(run.rollouts, suspicions, kind, shown) for kind in (FALSE_REJECT, HACK)},
         suspected=Counter(suspicion.kind for suspicion in suspicions.values()),
-        figures=[_reward_figure(run), _outcome_figure(run)],
-        signals=_signal_figures(run),
+        figures=[reward_figure(run), outcome_figure(run)],
+        signals=signal_figures(run),
         forms=[replace(case, rows=[n for n in case.rows if n in shown]) for case in forms],
         slow=_slow(rows),
         steps=(run.rollouts[0].step, run.rollouts[-1].step),
-        policy_name=policy_name,
+        policy_name=_policy(run)[1],
         style=Markup(_asset("report.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -162,7 +148,7 @@ def _environment() -> Environment:
         loader=PackageLoader("rlvr_math_reward"), autoescape=True, undefined=StrictUndefined, finalize=_printable,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters |= {"number": _number, "share": _share, "short": _short}
+    environment.filters |= {"number": _number, "signed": _signed, "share": _share, "short": _short}
     return environment
 
 
@@ -186,8 +172,16 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.2f}".replace("-", "−")
+
+
 def _share(value: float) -> str:
     return f"{value:.1%}" if 0 < value < 0.1 or 0.9 < value < 1 else f"{value:.0%}"
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2][-MAX_ANSWER:]
 
 
 def _short(text: str) -> str:
@@ -199,17 +193,26 @@ def _short(text: str) -> str:
 def _policy(run: Run) -> tuple[Policy, str]:
     """The policy to grade by once more: that of `shaped_reward` where it logged the verdicts, else the default."""
     ours = next((name for name in run.reward_names if name in ("accuracy_reward", "shaped_reward")), "")
-    return (shaped_reward.policy, "that of shaped_reward") if ours == "shaped_reward" else (Policy(), "the default one")
+    if ours == "shaped_reward":
+        return shaped_reward.policy, "the policy of shaped_reward"
+    return Policy(), "the default policy"
 
 
-def _row(number: int, rollout: Rollout, suspicion: Suspicion | None, policy: Policy) -> Row:
-    started = time.perf_counter()
-    verdict = grade(rollout.completion, rollout.gold, prompt=rollout.prompt, policy=policy)
-    milliseconds = 1000 * (time.perf_counter() - started)
-    found = verdict.extraction
-    return Row(
-        number, rollout, verdict, _parts(rollout.completion, found.span if found else None), milliseconds, suspicion
-    )
+def _rows(run: Run, chosen: Sequence[int], suspicions: dict[int, Suspicion], group_of: dict[int, int]) -> list[Row]:
+    policy, _ = _policy(run)
+    graded: dict[tuple[str, str, str], tuple[Verdict, float]] = {}
+    rows = []
+    for number in chosen:
+        rollout = run.rollouts[number]
+        text = (rollout.completion, rollout.gold, rollout.prompt)
+        if text not in graded:  # the time of a verdict that is remembered would say nothing
+            started = time.perf_counter()
+            verdict = grade(rollout.completion, rollout.gold, prompt=rollout.prompt, policy=policy)
+            graded[text] = verdict, 1000 * (time.perf_counter() - started)
+        verdict, milliseconds = graded[text]
+        parts = _parts(rollout.completion, verdict.extraction.span if verdict.extraction else None)
+        rows.append(Row(number, group_of[number], rollout, verdict, parts, milliseconds, suspicions.get(number)))
+    return rows
 
 
 def _parts(text: str, span: tuple[int, int] | None) -> list[tuple[str, str]]:
@@ -233,22 +236,39 @@ def _parts(text: str, span: tuple[int, int] | None) -> list[tuple[str, str]]:
     return parts
 
 
-def _chosen(rollouts: Sequence[Rollout], suspicions: dict[int, Suspicion], forms: Sequence[Case]) -> list[int]:
-    """The rows to show: some of each suspected case, what is rare, some of each form, and the rest evenly."""
-    first: dict[int, None] = {}
+def _groups(rollouts: Sequence[Rollout]) -> list[list[int]]:
+    """The rollouts of each group: one step, one prompt."""
+    members: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for index, rollout in enumerate(rollouts):
+        members[rollout.step, rollout.prompt, rollout.gold].append(index)
+    return list(members.values())
+
+
+def _chosen(
+    rollouts: Sequence[Rollout],
+    groups: Sequence[Sequence[int]],
+    suspicions: dict[int, Suspicion],
+    forms: Sequence[Case],
+) -> list[int]:
+    """The groups to show: those of suspected cases, of what is rare, of each form, and others evenly."""
+    group_of = {index: place for place, members in enumerate(groups) for index in members}
+    telling: list[int] = []
     seen: Counter[tuple[object, ...]] = Counter()
     for index, suspicion in sorted(suspicions.items(), key=lambda item: item[1].rank):
         case = _case_key(rollouts[index], suspicion)
         seen[case] += 1
-        if seen[case] <= MAX_OF_A_CASE:
-            first[index] = None
+        telling += [index] if seen[case] <= MAX_OF_A_CASE else []
     rare = (Outcome.UNDECIDED.value, Outcome.BAD_GOLD.value)
-    first |= dict.fromkeys(n for n, r in enumerate(rollouts) if r.outcome in rare or r.decided_by == "symbolic")
-    chosen = list(first)[: MAX_ROWS // 2] + [n for case in forms for n in case.rows]
-    rest = max(1, MAX_ROWS - len(set(chosen)))
-    size = max(1.0, len(rollouts) / rest)
-    evenly = (int(size * place) for place in range(min(rest, len(rollouts))))
-    return sorted({*chosen, *evenly})
+    telling += [n for n, r in enumerate(rollouts) if r.outcome in rare or r.decided_by == "symbolic"]
+    telling += [index for case in forms for index in case.rows]
+    stride = max(1, len(rollouts) // MAX_ROWS)
+    evenly = [place for start in range(stride) for place in range(start, len(groups), stride)]
+    chosen: dict[int, None] = {}
+    for limit, places in ((MAX_ROWS // 2, [group_of[index] for index in telling]), (MAX_ROWS, evenly)):
+        for place in places:
+            if groups[place][0] not in chosen:
+                chosen |= dict.fromkeys(groups[place][: limit - len(chosen)])
+    return sorted(chosen)
 
 
 def _case_key(rollout: Rollout, suspicion: Suspicion) -> tuple[object, ...]:
@@ -289,7 +309,7 @@ def _forms(rollouts: Sequence[Rollout]) -> list[Case]:
     members: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, rollout in enumerate(rollouts):
         if rollout.outcome in REJECTED:
-            text = rollout.extracted or rollout.completion.rstrip().rpartition("\n")[2][-MAX_ANSWER:]
+            text = rollout.extracted or _last_line(rollout.completion)
             members[rollout.outcome, _DIGITS.sub("#", _short(text))].append(index)
     ordered = sorted(members.items(), key=lambda item: -len(item[1]))[:MAX_FORMS]
     return [Case(len(case), form, rollouts[case[0]], case[:MAX_OF_A_CASE]) for (_, form), case in ordered]
@@ -302,85 +322,3 @@ def _slow(rows: Sequence[Row]) -> list[Row]:
         if row.rollout.outcome == Outcome.UNDECIDED.value or row.milliseconds >= SLOW_MS:
             distinct.setdefault((row.rollout.extracted, row.rollout.gold), row)
     return list(distinct.values())[:MAX_FORMS]
-
-
-# -- curves ------------------------------------------------------------------------------------------------------------
-def _by_step(run: Run, value: Callable[[Rollout], float | None]) -> dict[float, float]:
-    """The mean of the logged completions of each step."""
-    values: dict[float, list[float]] = defaultdict(list)
-    for rollout in run.rollouts:
-        found = value(rollout)
-        if found is not None:
-            values[rollout.step].append(found)
-    return {step: sum(of_step) / len(of_step) for step, of_step in values.items()}
-
-
-def _logged(log: Sequence[LogEntry], key: str) -> dict[float, float]:
-    return {entry["step"]: entry[key] for entry in log if key in entry}
-
-
-def _drawn(
-    series: dict[str, tuple[str, dict[float, float]]], draw: Callable[[Sequence[float], Sequence[Curve]], Chart]
-) -> Chart:
-    """A chart of series (name -> colour key, step -> value) over all the steps that any of them has."""
-    steps = sorted({step for _, values in series.values() for step in values}) or [0.0]
-    return draw(steps, [Curve(n, key, [values.get(step) for step in steps]) for n, (key, values) in series.items()])
-
-
-def _reward_figure(run: Run) -> Figure:
-    series = {"reward": ("reward", _logged(run.log, "reward"))}
-    if len(run.reward_names) > 1 or not series["reward"][1]:
-        named = {
-            name: _logged(run.log, f"rewards/{name}/mean") or _by_step(run, lambda r, name=name: r.rewards.get(name))  # type: ignore[misc]
-            for name in run.reward_names
-        }
-        series |= {name: (f"reward-{place % 4}", values) for place, (name, values) in enumerate(named.items())}
-    series = {name: found for name, found in series.items() if found[1]}
-    note = (
-        "Mean of the sampled completions, as the trainer logged it." if run.log else "Mean of the logged completions."
-    )
-    return Figure("Reward", note, _drawn(series, lambda steps, curves: lines(steps, curves, "{:.3g}".format)))
-
-
-def _outcome_figure(run: Run) -> Figure:
-    logged = next(
-        (n for n in run.reward_names if any(f"{n}/{Outcome.CORRECT.value}" in entry for entry in run.log)), None
-    )
-    series = {}
-    for outcome, name in OUTCOMES.items():
-        if logged:
-            values = _logged(run.log, f"{logged}/{outcome.value}")
-        else:
-            values = _by_step(run, lambda r, o=outcome.value: float(r.outcome == o))  # type: ignore[misc]
-        if any(values.values()):
-            series[name] = (outcome.value, values)
-    note = "Share of each outcome among the sampled completions."
-    return Figure("Outcomes", note, _drawn(series, lambda steps, curves: stacked(steps, curves, "{:.0%}".format)))
-
-
-_SIGNALS: tuple[tuple[str, str, str, str], ...] = (
-    ("completions/mean_length", "Length", "Mean tokens of a completion.", "{:.4g}"),
-    ("completions/clipped_ratio", "Cut off", "Share that reached the length limit.", "{:.0%}"),
-    (
-        "frac_reward_zero_std",
-        "Silent groups",
-        "Share of groups in which all rewards are alike: they teach nothing.",
-        "{:.0%}",
-    ),
-    ("entropy", "Entropy", "Mean over the sampled tokens; near 0 the model has stopped exploring.", "{:.3g}"),
-    ("grad_norm", "Gradient", "Norm before clipping.", "{:.3g}"),
-    ("grading_ms", "Grading", "Milliseconds a completion.", "{:.3g}"),
-)
-"""Key of the log (behind a reward's name, perhaps), heading, how to read it, format."""
-
-
-def _signal_figures(run: Run) -> list[Figure]:
-    figures = []
-    for key, title, note, form in _SIGNALS:
-        keys = (key, *(f"{name}/{key}" for name in run.reward_names))
-        values = next((found for name in keys if (found := _logged(run.log, name))), None)
-        if values:
-            high = 1.0 if form == "{:.0%}" else 0.0
-            chart = _drawn({title: ("signal", values)}, lambda s, c, f=form, h=high: lines(s, c, f.format, 0.0, h))  # type: ignore[misc]
-            figures.append(Figure(title, note, chart))
-    return figures

@@ -17,7 +17,8 @@ LAYERS = """
     kinds.collection kinds.quantity kinds.relation kinds
     comparing wrapping prose boxes phrases extraction golds partial grading
     completions formats rewards integrations
-    files data output scoring checking peers evaluation report ray_scoring terminal cli
+    files data output scoring checking peers evaluation
+    trainer_logs suspicion charts figures report ray_scoring terminal cli
 """.split()
 CHILD = "_sympy_child"
 MAX_LINES = 470

@@ -58,6 +58,7 @@ const text = (row) => {
   return texts.get(row);
 };
 const toggles = find(".toggle", form);
+let group = "";
 const chosen = (kind) => toggles.filter((t) => t.dataset[kind] && t.ariaPressed === "true").map((t) => t.dataset[kind]);
 
 function inRange(step, wanted) {
@@ -73,10 +74,10 @@ function apply() {
   for (const row of rows) {
     const data = row.dataset;
     row.hidden = !((!outcomes.length || outcomes.includes(data.outcome)) && (!flags.length || flags.includes(data.flag))
-      && inRange(Number(data.step), step) && (!query || text(row).includes(query)));
+      && (!group || data.group === group) && inRange(Number(data.step), step) && (!query || text(row).includes(query)));
     count += !row.hidden;
   }
-  form.status.value = `${count.toLocaleString("en")} of ${rows.length.toLocaleString("en")} shown`;
+  form.status.value = `${count.toLocaleString("en")} of ${rows.length.toLocaleString("en")} shown${group ? ", one group" : ""}`;
   form.querySelector(".clear").hidden = count === rows.length;
 }
 
@@ -90,6 +91,7 @@ function state() {
   const fields = new URLSearchParams();
   for (const kind of ["outcome", "flag"]) if (chosen(kind).length) fields.set(kind, chosen(kind).join(","));
   for (const name of ["q", "step"]) if (form[name].value.trim()) fields.set(name, form[name].value.trim());
+  if (group) fields.set("group", group);
   if (form.sort.value !== "step") fields.set("sort", form.sort.value);
   return fields.toString();
 }
@@ -99,15 +101,15 @@ function fromAddress() {
   if (/^row-\d+$/.test(hash)) {
     const row = document.getElementById(hash);
     if (!row) return;
-    if (row.hidden) { reset(); apply(); }
+    if (row.hidden || !form.status.value) { reset(); apply(); }
     row.open = true;
     row.scrollIntoView();
     row.querySelector("summary").focus({preventScroll: true});
     return;
   }
   const fields = new URLSearchParams(location.hash.slice(1));
-  const known = ["outcome", "flag", "q", "step", "sort"].some((name) => fields.has(name));
-  if (location.hash && !known) return;
+  const known = ["outcome", "flag", "q", "step", "group", "sort"].some((name) => fields.has(name));
+  if (location.hash && !known && form.status.value) return;
   reset();
   for (const toggle of toggles) {
     const kind = toggle.dataset.outcome ? "outcome" : "flag";
@@ -115,6 +117,7 @@ function fromAddress() {
   }
   form.q.value = fields.get("q") ?? "";
   form.step.value = fields.get("step") ?? "";
+  group = fields.get("group") ?? "";
   if (fields.get("sort")) { form.sort.value = fields.get("sort"); if (form.sort.selectedIndex < 0) form.sort.value = "step"; }
   sort();
   apply();
@@ -123,7 +126,7 @@ function fromAddress() {
 
 function reset() {
   for (const toggle of toggles) toggle.ariaPressed = "false";
-  form.q.value = form.step.value = "";
+  form.q.value = form.step.value = group = "";
   form.sort.value = "step";
 }
 
