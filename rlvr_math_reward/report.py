@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import re
 import time
 from collections import Counter, defaultdict
@@ -261,7 +262,7 @@ def _chosen(
     rare = (Outcome.UNDECIDED.value, Outcome.BAD_GOLD.value)
     telling += [n for n, r in enumerate(rollouts) if r.outcome in rare or r.decided_by == "symbolic"]
     telling += [index for case in forms for index in case.rows]
-    stride = max(1, len(rollouts) // MAX_ROWS)
+    stride = math.ceil(len(rollouts) / MAX_ROWS)
     evenly = [place for start in range(stride) for place in range(start, len(groups), stride)]
     chosen: dict[int, None] = {}
     for limit, places in ((MAX_ROWS // 2, [group_of[index] for index in telling]), (MAX_ROWS, evenly)):
