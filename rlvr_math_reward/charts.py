@@ -146,11 +146,11 @@ def _marks(low: float, high: float, parts: int = 3) -> list[float]:
 
 
 def _x_ticks(steps: Sequence[float]) -> list[Tick]:
-    """Round steps within the run, or its only step."""
+    """Round steps within the run, or its only step. A step is a whole number."""
     first, span = steps[0], steps[-1] - steps[0]
     if not span:
         return [Tick(50.0, f"{first:g}")]
-    inside = (mark for mark in _marks(first, steps[-1], 5) if first <= mark <= steps[-1])
+    inside = (mark for mark in _marks(first, steps[-1], 5) if first <= mark <= steps[-1] and mark == round(mark))
     return [Tick(100 * (mark - first) / span, f"{mark:g}") for mark in inside]
 
 

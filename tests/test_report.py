@@ -48,8 +48,10 @@ GROUPS = [
     ("What is 3 times 4?", "10", [r"\boxed{12}", r"\boxed{12}", r"#### 12", r"\boxed{7}"]),
     ("<b>Who</b> wins & why? <script>alert(2)</script>", "8", HOSTILE),
     ("Is there a gold?", "", [r"\boxed{4}", r"\boxed{5}", "none", "none"]),
-    ("What is the area?", "0.78", [r"\boxed{\int_0^1 x^x dx}", r"\boxed{1}", r"\boxed{2}", r"\boxed{0.78}"]),
+    ("What is the area?", "0.7834305107121344", [r"\boxed{1}", r"\boxed{2}", r"\boxed{0.7834305107121344}"]),
 ]
+UNDECIDED = r"\boxed{\int_0^1 x^x dx}"
+"""Takes the SymPy child its second, and is not remembered; so one step has it, in the last group."""
 
 
 def write_run(folder: Path, steps: int = 3, reward: Any = accuracy_reward, log: bool = True) -> Path:
@@ -58,6 +60,7 @@ def write_run(folder: Path, steps: int = 3, reward: Any = accuracy_reward, log: 
     history = []
     for step in range(1, steps + 1):
         rows = [(prompt, gold, text) for prompt, gold, texts in GROUPS for text in texts]
+        rows += [(*rows[-1][:2], UNDECIDED)] if step == 1 else []
         logged: dict[str, list[str]] = {}
         prompts, golds, texts = ([row[n] for row in rows] for n in range(3))
         metrics: dict[str, float] = {}
@@ -95,7 +98,8 @@ def browser() -> Iterator[Browser]:
     started.close()
 
 
-ROWS = 3 * sum(len(texts) for _, _, texts in GROUPS)
+STEP = sum(len(texts) for _, _, texts in GROUPS)
+ROWS = 3 * STEP + 1
 SHOWN = "[...document.querySelectorAll('.row')].filter((row) => !row.hidden)"
 
 
@@ -164,7 +168,7 @@ def test_filters_by_address_keyboard_and_pointer(browser: Browser, page: Path) -
     steps = browser.run(f"{SHOWN}.map((row) => row.dataset.step)")
     assert steps == sorted(steps, reverse=True)
     assert set(steps) == {"2", "3"}
-    assert browser.run(f"{SHOWN}.length") == ROWS * 2 // 3
+    assert browser.run(f"{SHOWN}.length") == 2 * STEP
 
 
 @needs_chromium
@@ -277,7 +281,9 @@ def test_page_is_whole_and_counts_what_was_logged(run: Path, page: Path) -> None
     logged = pandas.concat(map(pandas.read_parquet, sorted((run / "completions").glob("*.parquet"))))
     for outcome, count in logged["outcome"].value_counts().items():
         assert re.search(rf'href="#outcome={outcome}".*?<td class="n">{count}</td>', text, re.DOTALL)
-    assert "undecided" in text
+    slow = text.split('id="slow"')[1].split("</section>")[0]
+    assert r"\int_0^1 x^x dx" in slow
+    assert "undecided" in slow
     assert not re.search(r"(?:src|href)=.?(?:https?:|//)|@import|url\(", text), "no external asset"
 
 
