@@ -7,7 +7,7 @@
 2. Warm start: a Llama of 0.1 M parameters learns from texts that mostly do not state an answer, and of those that do,
    every fifth is wrong. It then knows sums, and rarely says so.
 3. `recipes/grpo.py`, the script that trains real models, on the config.
-4. Greedy accuracy before and after step 3, by the same verifier; the reward curve as a PNG.
+4. Greedy accuracy before and after step 3, by the same verifier; the reward curve as a PNG; a page about the run.
 
 Nothing is fetched. The same seed gives the same result on the same machine.
 """
@@ -40,6 +40,7 @@ from trl import GRPOConfig, SFTConfig, SFTTrainer
 
 from rlvr_math_reward import Outcome, Verdict, grade
 from rlvr_math_reward.data import Problem, load_problems, to_prompt
+from rlvr_math_reward.report import write_report
 
 matplotlib.use("Agg")  # before pyplot: there may be no display
 import matplotlib.pyplot as plt
@@ -244,6 +245,7 @@ def main(argv: list[str]) -> None:
         print(f"{problem.question:<18}{old.completion!r} -> {new.completion!r}: {new.verdict.outcome.value}")
     print(f"\n{WHAT_IT_SHOWS}\n")
     print(f"reward curve   {curve}\ncompletions    {output / 'completions'}/*.parquet\nmodel          {output}")
+    print(f"report         {write_report(output)}")
 
 
 if __name__ == "__main__":
