@@ -29,6 +29,7 @@ from rlvr_math_reward.algebra import (
     freeze,
     multiply,
     new_form,
+    rational,
     spend,
     subtract,
 )
@@ -53,8 +54,10 @@ from rlvr_math_reward.tree import (
 )
 from rlvr_math_reward.wording import symbols
 
-__all__ = ["compare", "exact", "is_undefined", "substituted"]
+__all__ = ["approximate", "compare", "exact", "is_undefined", "substituted"]
 
+MAX_FLOAT = 10**300
+"""Beyond it a number has no float."""
 MAX_ROUNDED, CLEAR = 1e9, 1e-5
 """A float holds the place of a value up to the first to within the second."""
 MAX_SUMMANDS = 1_000
@@ -89,6 +92,19 @@ def _worked_out(tree: Tree) -> tuple[Form | NotExact, int]:
     except OverflowError:  # a float inside math.lgamma or log2 of a number within the limits
         result = TooLarge("a number is too large")
     return result, whole - form_left() + 1
+
+
+def approximate(tree: Tree) -> complex | None:
+    """A constant as a number with the precision of a float; None where it has no value here."""
+    if type(tree) is Number:
+        return complex(tree.value) if abs(tree.value) < MAX_FLOAT else None
+    try:
+        known = rational(exact(tree))
+    except NotExact:
+        return numeric_value(tree)
+    if known is None:
+        return numeric_value(tree)
+    return complex(known) if abs(known) < MAX_FLOAT else None
 
 
 def is_undefined(tree: Tree) -> bool:

@@ -170,7 +170,7 @@ class Verdict:
 
 # -- the layout of an explanation --------------------------------------------------------------------------------------
 _INDENT = " " * 15
-_CONTEXT_CHARS = 40
+_CONTEXT_CHARS = 70
 """Characters shown on either side of a marked span."""
 
 

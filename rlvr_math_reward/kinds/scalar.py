@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rlvr_math_reward.exact import approximate
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, no
-from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
     Apply,
     Based,
@@ -88,13 +88,13 @@ def values(tree: Tree, compare: Comparer) -> list[Tree]:
 
 def _is_least_residue(residue: Tree, modulus: Tree) -> bool:
     """`7 (mod 11)` states 7; `17 (mod 5)` leaves the reduction to the reader."""
-    first, second = numeric_value(residue), numeric_value(modulus)
+    first, second = approximate(residue), approximate(modulus)
     return first is not None and second is not None and 0 <= first.real < second.real
 
 
 def is_written_percent(written: Tree) -> bool:
     """Whether a percentage may have lost its sign: below one, `0.35` rather means 35 percent."""
-    value = numeric_value(written)
+    value = approximate(written)
     return value is not None and abs(value) >= 1
 
 
@@ -136,7 +136,7 @@ def _holds(operator: str, left: Tree, right: Tree, compare: Comparer) -> bool:
     (first,), (second,) = values(left, compare), values(right, compare)
     if operator == "=":
         return bool(compare.scalar(first, second).equal)
-    a, b = numeric_value(first), numeric_value(second)
+    a, b = approximate(first), approximate(second)
     return a is not None and b is not None and abs(a - b) <= APPROXIMATE * max(abs(a), abs(b))
 
 

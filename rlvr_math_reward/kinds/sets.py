@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_math_reward.algebra import ONE, UNIT, NotExact
-from rlvr_math_reward.exact import exact
+from rlvr_math_reward.exact import approximate, exact
 from rlvr_math_reward.kinds.answer import is_name
 from rlvr_math_reward.kinds.signs import has_signs, written_out
-from rlvr_math_reward.numeric import value as numeric_value
 from rlvr_math_reward.tree import (
     Apply,
     Constant,
@@ -188,9 +187,7 @@ def position(tree: Tree) -> float:
         return float("inf") if tree == _INFINITY else float("-inf")
     if symbols(tree):
         raise NotASet
-    if type(tree) is Number:
-        return float(tree.value)
-    value = numeric_value(tree)
+    value = approximate(tree)
     if value is None or value.imag:
         raise NotASet
     return value.real
