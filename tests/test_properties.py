@@ -127,7 +127,7 @@ def test_a_mangled_gold_that_is_read_equals_itself(gold: str) -> None:
 
 
 def repeats(gold: Any) -> bool:
-    """Whether a list holds a value twice; what repeats in the gold must repeat in the prediction, and not the reverse."""
+    """Whether a list holds a value twice: what repeats in a gold must repeat in a prediction, and not the reverse."""
     items = [render(item) for item in gold.answer.tree.items] if isinstance(gold.answer.tree, Sequence) else []
     return any(verify(a, b, policy=QUICK) for i, a in enumerate(items) for b in items[:i])
 
