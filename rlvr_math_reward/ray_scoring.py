@@ -15,20 +15,23 @@ import json
 import logging
 import os
 import shutil
+import sys
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rlvr_math_reward.files import DataError, Piece, find_files, read_chunks, split
 from rlvr_math_reward.output import check_settings, convert, output_suffix, settings_path
 from rlvr_math_reward.scoring import Progress, Summary, Task, score_chunk
 
 __all__ = ["score_files_on_ray"]
+
+Item: TypeAlias = dict[str, Any]
 
 PIECE_BYTES = 32 << 20
 """Bytes of JSON lines a task: some seconds of grading, which is what a dead worker costs."""
@@ -58,12 +61,13 @@ def score_files_on_ray(
     """
     started = time.perf_counter()
     pieces = [piece for file in find_files(Path(source).expanduser().absolute()) for piece in split(file, piece_bytes)]
-    parts = _open_parts(pieces, task, out, resume=resume)
-    finished = _finished(parts, len(pieces)) if parts else {}
+    parts = _open_parts(task, out, resume=resume)
+    items = [_item(index, piece) for index, piece in enumerate(pieces)]
+    finished = _finished(parts, items) if parts else {}
     summary = Summary(outcomes=sum(finished.values(), Counter()))
     summary.resumed = summary.rows
-    left = [index for index in range(len(pieces)) if index not in finished]
-    for index, outcomes in _graded(pieces, left, task, parts, workers):
+    left = [item for item in items if item["index"] not in finished]
+    for index, outcomes in _graded(left, task, parts, workers):
         finished[index] = outcomes
         summary.outcomes = sum(finished.values(), Counter())
         progress(summary.rows, len(finished) / len(pieces))
@@ -76,18 +80,12 @@ def score_files_on_ray(
 
 
 # -- the parts ---------------------------------------------------------------------------------------------------------
-def _open_parts(pieces: list[Piece], task: Task, out: Path | None, *, resume: bool) -> Path | None:
+def _open_parts(task: Task, out: Path | None, *, resume: bool) -> Path | None:
     if out is None:
         return None
     output_suffix(out)
     parts = out.absolute().with_name(out.name + ".parts")
-    sizes = {path: os.path.getsize(path) for path in sorted({piece.path for piece in pieces})}
-    settings = {
-        "columns": asdict(task.columns),
-        "policy": asdict(task.policy),
-        "input": sizes,
-        "cut": [[piece.path, piece.start, piece.end] for piece in pieces],
-    }
+    settings = {"columns": asdict(task.columns), "policy": asdict(task.policy)}
     check_settings(parts, settings, resume=resume)
     try:
         parts.mkdir(exist_ok=True)
@@ -105,11 +103,20 @@ def _tally(parts: Path, index: int) -> Path:
     return parts / f"{index:06d}.outcomes.json"
 
 
-def _finished(parts: Path, count: int) -> dict[int, Counter[str]]:
+def _item(index: int, piece: Piece) -> Item:
+    """A piece as Ray passes it on, with what changes when its file does."""
+    state = os.stat(piece.path)
+    return {"index": index, **asdict(piece), "size": state.st_size, "changed": state.st_mtime_ns}
+
+
+def _finished(parts: Path, items: list[Item]) -> dict[int, Counter[str]]:
+    """Outcomes of the pieces that an earlier run has done. One whose file has changed since is done again."""
     found = {}
-    for index in range(count):
+    for item in items:
         with suppress(FileNotFoundError):
-            found[index] = Counter(json.loads(_tally(parts, index).read_text(encoding="utf-8")))
+            done = json.loads(_tally(parts, item["index"]).read_text(encoding="utf-8"))
+            if done["item"] == item:
+                found[item["index"]] = Counter[str](done["outcomes"])
     return found
 
 
@@ -131,13 +138,12 @@ def _join(parts: Path, count: int, out: Path) -> None:
 
 # -- the tasks ---------------------------------------------------------------------------------------------------------
 def _graded(
-    pieces: list[Piece], left: list[int], task: Task, parts: Path | None, workers: int | None
+    items: list[Item], task: Task, parts: Path | None, workers: int | None
 ) -> Iterator[tuple[int, Counter[str]]]:
-    """Outcomes of the pieces that are left, in the order in which they are done."""
-    if not left:
+    """The index and the outcomes of each piece, in the order in which they are done."""
+    if not items:
         return
     with _ray_data() as data:
-        items = [{"index": index, **asdict(pieces[index])} for index in left]
         # A block is what Ray Data gives to a task and repeats when its worker dies: one piece each.
         rows = data.from_items(items, override_num_blocks=len(items)).map(
             _score_piece, fn_args=(task, parts), num_cpus=1, concurrency=workers
@@ -158,32 +164,32 @@ def _ray_data() -> Iterator[Any]:
         import ray.data
     except ImportError as error:
         raise DataError(f"--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' ({error})") from None
-    ours = not ray.is_initialized()
-    if ours:
-        ray.init(include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    try:
-        yield ray.data
-    except ray.exceptions.RayError as error:
-        said = str(error).strip().splitlines()[-1][:300]
-        raise DataError(f"Ray gave up ({type(error).__name__}: {said}); parts that are finished are kept") from None
-    finally:
+    ours = not ray.is_initialized()
+    with redirect_stdout(sys.stderr):  # Ray prints what becomes of its nodes, and standard output has our results
         if ours:
-            ray.shutdown()
+            ray.init(include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
+        try:
+            ray.data.DataContext.get_current().enable_progress_bars = False
+            yield ray.data
+        except ray.exceptions.RayError as error:
+            said = str(error).strip().splitlines()[-1][:300]
+            raise DataError(f"Ray gave up ({type(error).__name__}: {said}); parts that are finished are kept") from None
+        finally:
+            if ours:
+                ray.shutdown()
 
 
-def _score_piece(item: dict[str, Any], task: Task, parts: Path | None) -> dict[str, object]:
+def _score_piece(item: Item, task: Task, parts: Path | None) -> dict[str, object]:
     """One task. What is wrong with the data or the disk comes back as a value: repeating it would not help."""
-    index, piece = int(item["index"]), Piece(item["path"], item["start"], item["end"])
+    index, piece = item["index"], Piece(item["path"], item["start"], item["end"])
     outcomes: Counter[str] = Counter()
     try:
         if parts is None:
             _score(piece, task, outcomes, lambda lines: None)
         else:
             _score_to(_part(parts, index), piece, task, outcomes)
-            _put(_tally(parts, index), json.dumps(outcomes).encode())
+            _put(_tally(parts, index), json.dumps({"item": item, "outcomes": outcomes}).encode())
         error = ""
     except DataError as problem:
         error = str(problem)
