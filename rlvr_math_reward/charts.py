@@ -71,12 +71,12 @@ def lines(steps: Sequence[float], curves: Sequence[Curve], show: Show, low: floa
     steps, curves = _thinned(steps, curves)
     values = [value for curve in curves for value in curve.values if value is not None]
     marks = _marks(min([low, *values]), max([high, *values]))
-    xs = _positions(steps)
+    xs, values_of = _spread(steps)
 
     def height(value: float) -> float:
         return HEIGHT * (marks[-1] - value) / (marks[-1] - marks[0])
 
-    drawn = [Line(c.name, c.key, _path(xs, [None if v is None else height(v) for v in c.values]), _last(c, show))
+    drawn = [Line(c.name, c.key, _path(xs, [None if v is None else height(v) for v in values_of(c)]), _last(c, show))
              for c in curves]  # fmt: skip
     return Chart(
         drawn, False, _x_ticks(steps), [Tick(height(m), show(m)) for m in marks], _readings(steps, curves, show)
@@ -86,11 +86,11 @@ def lines(steps: Sequence[float], curves: Sequence[Curve], show: Show, low: floa
 def stacked(steps: Sequence[float], curves: Sequence[Curve], show: Show) -> Chart:
     """Shares of a whole on top of each other, the first at the bottom; a missing value is 0."""
     steps, curves = _thinned(steps, curves)
-    xs = _positions(steps)
-    below = [0.0] * len(steps)
+    xs, values_of = _spread(steps)
+    below = [0.0] * len(xs)
     drawn = []
     for curve in curves:
-        above = [base + (value or 0.0) for base, value in zip(below, curve.values, strict=True)]
+        above = [base + (value or 0.0) for base, value in zip(below, values_of(curve), strict=True)]
         edge = [(x, HEIGHT * (1 - min(top, 1.0))) for x, top in zip(xs, above, strict=True)]
         back = [(x, HEIGHT * (1 - min(base, 1.0))) for x, base in zip(xs, below, strict=True)]
         drawn.append(Line(curve.name, curve.key, _joined([*edge, *reversed(back)]) + "Z", _last(curve, show)))
@@ -119,6 +119,13 @@ def _mean(values: Sequence[float | None]) -> float | None:
 def _positions(steps: Sequence[float]) -> list[float]:
     first, span = steps[0], steps[-1] - steps[0]
     return [WIDTH * (step - first) / span if span else WIDTH / 2 for step in steps]
+
+
+def _spread(steps: Sequence[float]) -> tuple[list[float], Callable[[Curve], Sequence[float | None]]]:
+    """Where the points stand, and the values of a curve there. An only step is drawn over the whole width."""
+    if len(steps) == 1:
+        return [0.0, WIDTH], lambda curve: [*curve.values, *curve.values]
+    return _positions(steps), lambda curve: curve.values
 
 
 def _path(xs: Sequence[float], ys: Sequence[float | None]) -> str:

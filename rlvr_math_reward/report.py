@@ -211,9 +211,18 @@ def _rows(run: Run, chosen: Sequence[int], suspicions: dict[int, Suspicion], gro
             verdict = grade(rollout.completion, rollout.gold, prompt=rollout.prompt, policy=policy)
             graded[text] = verdict, 1000 * (time.perf_counter() - started)
         verdict, milliseconds = graded[text]
-        parts = _parts(rollout.completion, verdict.extraction.span if verdict.extraction else None)
+        parts = _parts(rollout.completion, _span(rollout.completion, verdict))
         rows.append(Row(number, group_of[number], rollout, verdict, parts, milliseconds, suspicions.get(number)))
     return rows
+
+
+def _span(text: str, verdict: Verdict) -> tuple[int, int] | None:
+    """Where the answer itself stands; a rule that reads a line tells the line."""
+    if verdict.extraction is None:
+        return None
+    start, end = verdict.extraction.span
+    inside = text.rfind(verdict.extraction.text, start, end)
+    return (start, end) if inside < 0 else (inside, inside + len(verdict.extraction.text))
 
 
 def _parts(text: str, span: tuple[int, int] | None) -> list[tuple[str, str]]:

@@ -306,6 +306,19 @@ def test_same_run_same_page(run: Path, page: Path, tmp_path: Path) -> None:
     assert without_times(page) == without_times(again)
 
 
+def test_answer_is_marked_within_the_line_that_states_it(tmp_path: Path) -> None:
+    (tmp_path / "completions").mkdir()
+    texts = ["5 and 3 make 8 eggs in all.", r"so \boxed{\text{ 8 }} it is", "He has 8 left, says A.\nAnswer: **8**"]
+    logged: dict[str, list[str]] = {}
+    accuracy_reward(completions=texts, solution=["8"] * 3, log_extra=logged.__setitem__)
+    table = {"step": [1] * 3, "prompt": ["p"] * 3, "completion": texts, **logged}
+    pandas.DataFrame(table).to_parquet(tmp_path / "completions" / "completions_00001.parquet")
+    text = write_report(tmp_path).read_text(encoding="utf-8")
+    marks = re.findall(r"([^<>]*)<mark>(.*?)</mark>", text)
+    assert [answer for _, answer in marks] == ["8", r"\text{ 8 }", "8"]
+    assert marks[0][0].endswith("make ")
+
+
 def test_run_that_goes_on_is_drawn_from_its_completions(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", steps=1, reward=shaped_reward, log=False)
     text = write_report(run).read_text(encoding="utf-8")
@@ -522,7 +535,7 @@ VALUES = st.lists(st.none() | st.floats(-1e6, 1e6), min_size=1, max_size=40)
 def test_curves_stay_in_their_box(values: list[float | None]) -> None:
     chart = lines([float(n) for n in range(len(values))], [Curve("c", "reward", values)], "{:g}".format)
     drawn = points(chart.lines[0].path)
-    assert len(drawn) == sum(value is not None for value in values)
+    assert len(drawn) == sum(value is not None for value in values) * (2 if len(values) == 1 else 1)
     assert all(0 <= x <= 1000 and -0.01 <= y <= 100.01 for x, y in drawn)
     heights = [tick.at for tick in chart.y]
     assert heights == sorted(heights, reverse=True)
@@ -535,7 +548,8 @@ def test_stacked_shares_fill_their_box(pairs: list[tuple[float, float]]) -> None
     first = [a for a, _ in pairs]
     chart = stacked([float(n) for n in range(len(pairs))],
                     [Curve("a", "a", first), Curve("b", "b", [1 - a for a in first])], "{:.0%}".format)  # fmt: skip
-    top = points(chart.lines[1].path)[: len(pairs)]
+    top = points(chart.lines[1].path)[: max(2, len(pairs))]
+    assert {top[0][0], top[-1][0]} == {0.0, 1000.0}, "over the whole width, also of one step"
     assert all(y == pytest.approx(0, abs=0.01) for _, y in top)
 
 
