@@ -301,7 +301,10 @@ def local_engine(chunks: Iterator[Chunk], task: Task, workers: int | None = None
         workers: processes; None for one a core once there are chunks enough.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for chunk in islice(chunks, MAX_ALONE) if workers is None and cores > 1 else chunks if (workers or 1) == 1 else ():
+    alone = None if cores == 1 else MAX_ALONE
+    if workers is not None:
+        alone = None if workers == 1 else 0
+    for chunk in islice(chunks, alone):  # None: all of them
         yield score_chunk(chunk, task)
     first = next(chunks, None)
     if first is not None:
