@@ -51,11 +51,15 @@ from rlvr_math_reward.tree import (
     Sum,
     Symbol,
     Tree,
+    children,
 )
 from rlvr_math_reward.wording import symbols
 
 __all__ = ["approximate", "compare", "exact", "is_undefined", "substituted"]
 
+MAX_NESTED_ANGLES = 4
+"""Trigonometric functions inside one another. Each uses its argument twice, so forms double with each level."""
+HYPERBOLIC = frozenset(("sinh", "cosh", "tanh", "coth", "sech", "csch"))
 MAX_FLOAT = 10**300
 """Beyond it a number has no float."""
 MAX_ROUNDED, CLEAR = 1e9, 1e-5
@@ -215,6 +219,8 @@ def _is_endless(tree: Tree) -> bool:
 def _apply(name: str, args: tuple[Tree, ...], bound: Bindings) -> Form:
     if name in ANGLES:
         return _trigonometric(name, args, bound)
+    if name in HYPERBOLIC and args and _nested_angles(args[0]) >= MAX_NESTED_ANGLES:
+        raise NotExact("hyperbolic functions nested deep")
     if name in ("degree", "celsius", "fahrenheit") and len(args) == 1:
         return _form(args[0], bound)
     if name == "det" and len(args) == 1 and isinstance(args[0], Matrix):
@@ -256,7 +262,15 @@ def _in_radians(tree: Tree, bound: Bindings) -> Form:
     return _form(tree, bound)
 
 
+def _nested_angles(tree: Tree) -> int:
+    """How many trigonometric or hyperbolic functions stand inside one another."""
+    own = isinstance(tree, Apply) and (tree.name in ANGLES or tree.name in HYPERBOLIC)
+    return own + max((_nested_angles(child) for child in children(tree)), default=0)
+
+
 def _trigonometric(name: str, args: tuple[Tree, ...], bound: Bindings) -> Form:
     if len(args) != 1:
         raise NotExact(f"{name} of several arguments")
+    if _nested_angles(args[0]) >= MAX_NESTED_ANGLES:
+        raise NotExact("trigonometric functions nested deep")
     return ANGLES[name](_in_radians(args[0], bound))

@@ -49,8 +49,8 @@ def parse(answer: str) -> Tree:
 def canonicalize(answer: str) -> str:
     """A bare answer in calculator notation: one string for the forms that differ only on the surface.
 
-    Idempotent. Text that is no answer comes back with its white space collapsed. Values are not computed: `2/4` and
-    `1/2` stay apart, as in the first document this package follows; comparing them is `verify`.
+    Idempotent. Text that is no answer comes back as it is, without the white space around it. Values are not
+    computed: `2/4` and `1/2` stay apart, as in the first document this package follows; comparing them is `verify`.
 
     Example:
         >>> canonicalize(r"\\dfrac{14}{3}"), canonicalize("50%"), canonicalize(r"90^\\circ")
@@ -58,8 +58,11 @@ def canonicalize(answer: str) -> str:
     """
     tree = _read(answer, False)
     if isinstance(tree, ParseError):
-        return " ".join(answer.split())
-    return _canonical(tree)
+        return answer.strip()
+    text = _canonical(tree)
+    again = _read(text, False)
+    # A form that would read back as something else is none: the answer then stays as it was written.
+    return text if not isinstance(again, ParseError) and _canonical(again) == text else answer.strip()
 
 
 def _canonical(tree: Tree) -> str:
@@ -225,6 +228,9 @@ def cache_hits() -> int:
 
 
 def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
+    if prediction == gold.answer.text:
+        return Verdict(Outcome.CORRECT, 1.0, prediction, prediction, gold.kind, None, "text", "both are written alike",
+                       gold.canonical, gold.canonical)  # fmt: skip
     new_verdict()
     tree = _read(prediction, gold.numeric)
     if isinstance(tree, ParseError) and gold.kind in _READ_AS_TEXT:
