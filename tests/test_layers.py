@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "rlvr_math_reward"
 LAYERS = """
     verdict policy tree
-    tokenizer literals measures wording building cursor atoms parser
+    tokenizer literals measures wording building cursor commands atoms parser
     algebra closed_forms separation numeric powers equality functions exact
     symbolic units
     kinds.answer kinds.signs kinds.scalar kinds.words kinds.choice kinds.matrix kinds.sets kinds.interval kinds.families
