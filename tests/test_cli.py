@@ -14,7 +14,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from rlvr_math_reward.cli import app
-from rlvr_math_reward.peers import synthetic_rows
 
 PROGRAM = str(Path(sys.executable).with_name("rlvr-math"))
 DATA = os.environ.get("RLVR_MATH_DATA", "")
@@ -200,12 +199,10 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps({"completion": c, "gold": g}) + "\n" for c, g in synthetic_rows(3000)))
-    assert process("score", path).stderr == ""
+def test_progress_is_shown_on_a_terminal_only(rows: Path) -> None:
+    assert process("score", rows).stderr == ""
     ours, theirs = pty.openpty()
-    done = subprocess.run([PROGRAM, "score", path], stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
+    done = subprocess.run([PROGRAM, "score", rows], stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
     os.close(theirs)
     shown = os.read(ours, 1 << 16).decode()
     os.close(ours)
@@ -297,3 +294,10 @@ def test_real_completions_score_as_they_are_labelled() -> None:
     assert summary["outcomes"]["correct"] == sum(labels)
     assert summary["rows"] == len(labels)
     assert run("compare", path, "--label-column", "right").exit_code == 0
+
+
+# -- report ------------------------------------------------------------------------------------------------------------
+def test_report_of_what_is_no_run_is_one_line(tmp_path: Path) -> None:
+    done = run("report", tmp_path)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"rlvr-math: {tmp_path}")
