@@ -140,6 +140,8 @@ _MAX_CODE = 200
 """Characters of a line of a program; a longer one is prose."""
 _NUMBER_LINE = re.compile(r"(?:A:\s*)?(-?\$?\d+(?:,\d{3})*(?:\.\d+)?)\.?")
 
+_SPACED_SIGN = re.compile(r"- \d+(?:,\d{3})*(?:\.\d+)?")
+
 
 def _last_line(text: str) -> Found | None:
     for line, start, end in _lines(text):
@@ -150,6 +152,8 @@ def _last_line(text: str) -> Found | None:
 def _last_number(text: str) -> Found | None:
     end = len(text.rstrip(" \t\r\n*"))
     start = text.rfind("\n", 0, end) + 1
+    if start == 0 and _SPACED_SIGN.fullmatch(text, 0, end):  # with nothing above it, no item of a list
+        return text[:end], 0, end
     simple = _NUMBER_LINE.fullmatch(text, start, end)
     if simple:
         if _is_list_number(text, start, end):
@@ -185,7 +189,9 @@ def _is_list_number(text: str, start: int, end: int) -> bool:
 def _is_cut(line: str) -> bool:
     """Whether a text that ends in this line was cut off: a word or an operator is left hanging."""
     last = line[-1]
-    return last in _OPEN_ENDS or (last.isalpha() and line[-8:].rsplit(None, 1)[-1].lower() in _OPEN_WORDS)
+    return last in _OPEN_ENDS or (
+        len(line) > 1 and last.isalpha() and line[-8:].rsplit(None, 1)[-1].lower() in _OPEN_WORDS
+    )
 
 
 def _lines(text: str) -> Iterator[tuple[str, int, int]]:

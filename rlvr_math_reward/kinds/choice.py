@@ -15,6 +15,8 @@ _MARKED = re.compile(r"\(\s*([A-Za-z])\s*\)[.:,]?|([A-Za-z])\s*[).:]")
 _LED = re.compile(r"(?:option|choice|answer)\s+\(?([A-Za-z])(?![A-Za-z])\)?", re.IGNORECASE)
 _RETRACTIONS = frozenset("not maybe perhaps possibly wrong incorrect unsure".split())
 _ANNOUNCED = re.compile(r"^(?:the )?(?:correct |final )?(?:answer|option|choice) is:?(?! not)", re.IGNORECASE)
+LONE_SMALL = frozenset("abcd")
+"""Small letters that choose by themselves: the four of most tests, none of them a constant."""
 _DENIED = re.compile(r"(?:is |was )?(?:false|wrong|not|incorrect)\b", re.IGNORECASE)
 _OTHER = re.compile(r"(?:or|and)\s+\(?[B-HJ-Z]\)?(?![A-Za-z])")
 _GOLD_WITH_TEXT = re.compile(r"\(([A-Z])\)\s*\S")
@@ -43,10 +45,10 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
 
 
 def letter(text: str, *, gold: bool) -> str | None:
-    """The letter that a text chooses. A lower-case letter counts only with the mark of a choice."""
+    """The letter that a text chooses. A small letter beyond `d` counts only with the mark of a choice: it may be a name."""
     text = _ANNOUNCED.sub("", text.strip()).strip()
     if len(text) == 1 and text.isalpha():
-        return text if text.isupper() else None
+        return text.upper() if text.isupper() or (text in LONE_SMALL and not gold) else None
     for pattern in (_MARKED, _LED):
         found = pattern.match(text)
         if found:
