@@ -1,13 +1,12 @@
 r"""Evaluate a model, or completions that are already there, with the verifier that trains.
 
     python recipes/evaluate.py --dataset math500 --model_name_or_path Qwen/Qwen2.5-1.5B-Instruct
-    python recipes/evaluate.py --dataset aime24 --model_name_or_path runs/my_run --engine vllm --batch_size 4096 \
-        --num_samples 16 --temperature 0.6
+    python recipes/evaluate.py --dataset aime24 --model_name_or_path runs/my_run --num_samples 16 --temperature 0.6
     python recipes/evaluate.py --completions rollouts.jsonl
 
 `--dataset` is a name of `DATASETS`, a file, a folder or a hub dataset, read and prompted as in training. Left in
-`output_dir`: `completions.jsonl`, each with its verdict, and `results.json`; a table is printed. After an interruption,
-the same command with `--resume` goes on. What `make demo` reports of its held-out sums, once more:
+`output_dir`: `completions.jsonl`, each with its verdict, and `results.json`; a table is printed. `--resume` goes on
+after an interruption. What `make demo` reports of its held-out sums, once more:
 
     python recipes/evaluate.py --dataset runs/demo_cpu/sums --model_name_or_path runs/demo_cpu --prompt_style question \
         --batch_size 128 --max_new_tokens 16
@@ -29,8 +28,7 @@ from rlvr_math_reward.files import encode
 from rlvr_math_reward.output import PartialFile
 from rlvr_math_reward.rewards import MathReward, accuracy_reward
 
-# Name -> dataset of the hub, configuration, split
-DATASETS: dict[str, tuple[str, str | None, str]] = {
+DATASETS: dict[str, tuple[str, str | None, str]] = {  # name -> dataset of the hub, configuration, split
     "math500": ("HuggingFaceH4/MATH-500", None, "test"),
     "gsm8k": ("openai/gsm8k", "main", "test"),
     "aime24": ("HuggingFaceH4/aime_2024", None, "train"),
@@ -66,13 +64,10 @@ class EvaluateArguments:
 def parse(argv: list[str] | None = None) -> EvaluateArguments:
     parser = HfArgumentParser(EvaluateArguments, allow_abbrev=False, description=__doc__)
     (args,) = parser.parse_args_into_dataclasses(argv)
-    for wrong, message in (
-        (not (args.completions or args.model_name_or_path), "--model_name_or_path or --completions is required"),
-        (args.num_samples > 1 and not args.temperature, "--num_samples without a --temperature: greedy ones are alike"),
-        (min(args.num_samples, args.batch_size) < 1, "--num_samples and --batch_size are at least 1"),
-    ):
-        if wrong:
-            parser.error(message)
+    if not (args.completions or args.model_name_or_path):
+        parser.error("--model_name_or_path or --completions is required")
+    if min(args.num_samples, args.batch_size) < 1 or (args.num_samples > 1 and not args.temperature):
+        parser.error("--num_samples and --batch_size are at least 1; several samples need a --temperature above 0")
     return args
 
 
@@ -83,9 +78,9 @@ def with_transformers(args: EvaluateArguments, tokenizer: AutoTokenizer) -> Gene
     model = AutoModelForCausalLM.from_pretrained(args.model_name_or_path, dtype=args.dtype).eval()
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     sampling = {"temperature": args.temperature, "top_p": args.top_p, "top_k": 0} if args.temperature else {}
-    ends = {"eos_token_id": model.generation_config.eos_token_id or tokenizer.eos_token_id}
-    ends |= {"pad_token_id": tokenizer.pad_token_id, "max_new_tokens": args.max_new_tokens}
-    config = GenerationConfig(do_sample=bool(sampling), **sampling, **ends)
+    config = GenerationConfig(do_sample=bool(sampling), max_new_tokens=args.max_new_tokens, **sampling)
+    config.eos_token_id = model.generation_config.eos_token_id or tokenizer.eos_token_id
+    config.pad_token_id = tokenizer.pad_token_id
 
     @torch.inference_mode()
     def generate(prompts: list[list[int]], first: int) -> list[str]:
@@ -111,25 +106,20 @@ def with_vllm(args: EvaluateArguments, tokenizer: AutoTokenizer) -> Generate:
     return generate
 
 
-ENGINES = {"transformers": with_transformers, "vllm": with_vllm}
-
-
 def generate_completions(args: EvaluateArguments, reward: MathReward) -> str:
-    # Problems and prompts
     source, config, split = DATASETS.get(args.dataset, (args.dataset, args.dataset_config, args.dataset_split))
-    columns = {"question_column": args.question_column, "gold_column": args.gold_column}
-    problems = load_problems(source, split, config=config, **columns)[: args.limit]
+    columns = {"config": config, "question_column": args.question_column, "gold_column": args.gold_column}
+    problems = load_problems(source, split, **columns)[: args.limit]
     tokenizer = AutoTokenizer.from_pretrained(args.model_name_or_path, padding_side="left")
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
     chat = tokenizer.chat_template is not None
-    prompts = [to_prompt(problem.question, args.prompt_style, conversational=chat) for problem in problems]
-    jobs = [job for job in zip(problems, prompts, strict=True) for _ in range(args.num_samples)]
-
-    # Completions, a batch at a time, each written with its verdict
+    asked = [to_prompt(problem.question, args.prompt_style, conversational=chat) for problem in problems]
+    jobs = [job for job in zip(problems, asked, strict=True) for _ in range(args.num_samples)]
     path = Path(args.output_dir) / "completions.jsonl"
     with PartialFile(path, asdict(args) | {"resume": None}, resume=args.resume) as file:
         start = sum(1 for _ in file.kept())
-        generate = ENGINES[args.engine](args, tokenizer) if start < len(jobs) else None
+        load = with_vllm if args.engine == "vllm" else with_transformers
+        generate = load(args, tokenizer) if start < len(jobs) else None
         for first in range(start, len(jobs), args.batch_size):
             chosen, asked = zip(*jobs[first : first + args.batch_size], strict=True)
             shown = tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=True) if chat else asked
@@ -148,7 +138,7 @@ def main(args: EvaluateArguments) -> Evaluation:
     name, rows = read_rows(completions)
     result = evaluate(group_rows(rows, name, args.gold_column if args.completions else "gold"), reward)
     results = Path(args.output_dir) / "results.json"
-    results.write_text(json.dumps({"settings": asdict(args), **result.to_dict()}, indent=2) + "\n", encoding="utf-8")
+    results.write_text(json.dumps({"settings": asdict(args), **result.to_dict()}, indent=2) + "\n")
     print(f"\n{result.table()}\n\ncompletions    {completions}\nresults        {results}")
     return result
 

@@ -309,7 +309,7 @@ def test_recipe_agrees_with_the_reward_on_its_rows(model: str, tmp_path: Path, r
     ("arguments", "message"),
     [
         ([], "--model_name_or_path or --completions is required"),
-        (["--model_name_or_path", "m", "--num_samples", "4"], "greedy ones are alike"),
+        (["--model_name_or_path", "m", "--num_samples", "4"], "several samples need a --temperature"),
         (["--model_name_or_path", "m", "--batch_size", "0"], "at least 1"),
         (["--model_name_or_path", "m", "--batch", "1"], "not used by the HfArgumentParser: ['--batch', '1']"),
     ],

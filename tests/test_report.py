@@ -214,6 +214,7 @@ def test_fits_the_window_and_can_be_read(browser: Browser, page: Path, width: in
     browser.open(page, width=width, scheme=scheme)
     browser.run("document.querySelectorAll('.row').forEach((row) => { row.open = true; })")
     assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("[...document.querySelectorAll('.text')].every((pre) => pre.scrollWidth <= pre.clientWidth)")
     colours = browser.run(
         """[...document.querySelectorAll("h1, .note, .why, code, mark, summary .n, .body .warning, .toggle, .links a")]
         .map((element) => {
