@@ -45,7 +45,7 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
 
 
 def letter(text: str, *, gold: bool) -> str | None:
-    """The letter that a text chooses. A small letter beyond `d` counts only with the mark of a choice: it may be a name."""
+    """The letter that a text chooses. A small letter beyond `d` may be a name, and counts only with a mark."""
     text = _ANNOUNCED.sub("", text.strip()).strip()
     if len(text) == 1 and text.isalpha():
         return text.upper() if text.isupper() or (text in LONE_SMALL and not gold) else None
