@@ -17,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from rlvr_math_reward import Policy, canonicalize, verify
+from rlvr_math_reward.algebra import new_verdict
 from rlvr_math_reward.comparing import Ladder
 from rlvr_math_reward.golds import BadGold, Gold, read_gold
 from rlvr_math_reward.kinds import KINDS, match
@@ -101,6 +102,7 @@ def test_every_gold_equals_itself_beyond_the_text() -> None:
     for row, gold in readable():
         if gold.answer.text not in seen:
             seen.add(gold.answer.text)
+            new_verdict()
             found = match(gold.kind, gold.answer, gold.answer, ladder)
             if not found.equal:
                 wrong.append(f"{row.name} {row.index}: {gold.answer.text}: {found.reason}")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rlvr_math_reward import Outcome, Policy, canonicalize, extract_answer, grade, parse, verify
 from rlvr_math_reward import _sympy_child as child
-from rlvr_math_reward.algebra import NotExact
+from rlvr_math_reward.algebra import NotExact, new_verdict
 from rlvr_math_reward.exact import compare
 from rlvr_math_reward.extraction import RULES
 from rlvr_math_reward.golds import BadGold, read_gold
@@ -45,7 +45,7 @@ golds = st.one_of(drawn.answers, drawn.texts, drawn.mutated(drawn.answers), st.i
 predictions = st.one_of(drawn.answers, drawn.texts, drawn.mutated(drawn.answers))
 
 
-@examples(1_000)
+@examples(500)
 @given(drawn.completions, golds, st.one_of(st.none(), drawn.texts), POLICIES)
 def test_grading_never_raises_and_every_verdict_is_whole(
     completion: str, gold: Any, prompt: str | None, policy: Policy
@@ -53,7 +53,7 @@ def test_grading_never_raises_and_every_verdict_is_whole(
     check(grade(completion, gold, prompt=prompt, policy=policy), completion)
 
 
-@examples(1_000)
+@examples(500)
 @given(predictions, golds, POLICIES)
 def test_bare_answers_never_raise(prediction: str, gold: Any, policy: Policy) -> None:
     assert verify(prediction, gold, policy=policy) in (True, False)
@@ -85,7 +85,7 @@ def check(verdict: Any, completion: str) -> None:
     assert verdict.to_dict()["outcome"] == verdict.outcome.value
 
 
-@examples(1_500)
+@examples(600)
 @given(predictions)
 def test_parsing_raises_nothing_but_a_parse_error_with_its_span(text: str) -> None:
     failure: ParseError | None = None
@@ -110,7 +110,7 @@ def readable(text: str) -> bool:
     return not isinstance(read_gold(text), BadGold)
 
 
-@examples(1_500)
+@examples(500)
 @given(drawn.answers)
 def test_every_gold_equals_itself(gold: str) -> None:
     assume(readable(gold))
@@ -118,7 +118,7 @@ def test_every_gold_equals_itself(gold: str) -> None:
     assert grade(rf"So the answer is $\boxed{{{gold}}}$.", gold, policy=QUICK)
 
 
-@examples(600)
+@examples(300)
 @given(drawn.mutated(drawn.answers))
 def test_a_mangled_gold_that_is_read_equals_itself(gold: str) -> None:
     assume("box" not in gold and "#" not in gold and "\n" not in gold)
@@ -142,7 +142,7 @@ SYMMETRIC = {
 def test_equality_is_symmetric(kind: str) -> None:
     """Also where one is a mangled form of the other, which is where equality may be lost in one direction."""
 
-    @examples(300)
+    @examples(150)
     @given(st.data())
     def property_(data: st.DataObject) -> None:
         left = data.draw(SYMMETRIC[kind])
@@ -157,14 +157,14 @@ def test_equality_is_symmetric(kind: str) -> None:
 
 
 # -- round trips -------------------------------------------------------------------------------------------------------
-@examples(1_500)
+@examples(500)
 @given(st.one_of(drawn.answers, drawn.mutated(drawn.answers, most=2)))
 def test_canonical_form_reads_back_as_itself(answer: str) -> None:
     once = canonicalize(answer)
     assert canonicalize(once) == once
 
 
-@examples(1_500)
+@examples(500)
 @given(drawn.answers)
 def test_rendering_reads_back_as_the_same_answer(answer: str) -> None:
     try:
@@ -172,7 +172,9 @@ def test_rendering_reads_back_as_the_same_answer(answer: str) -> None:
     except ParseError:
         assume(False)
     written = render(tree)
-    assert render(parse(written)) == written
+    again = render(parse(written))
+    # A product of bare numbers folds once more (`-(-1)` is 1), and is then the same value in fewer signs.
+    assert again == written or (render(parse(again)) == again and verify(again, written, policy=QUICK))
     if readable(answer):
         assert verify(written, answer, policy=QUICK), written
 
@@ -207,11 +209,12 @@ def test_exact_agrees_with_sympy(trees: st.SearchStrategy[Tree]) -> None:
     """On random trees, and on pairs of which one is the other rewritten; where exact is silent, nothing is held."""
     decided = {True: 0, False: 0}
 
-    @examples(400)
+    @examples(300)
     @given(st.data())
     def property_(data: st.DataObject) -> None:
         left = data.draw(trees)
         right = data.draw(st.one_of(trees, drawn.rewritten(left)))
+        new_verdict()
         try:
             found = compare(left, right)
         except NotExact:
@@ -225,11 +228,12 @@ def test_exact_agrees_with_sympy(trees: st.SearchStrategy[Tree]) -> None:
     assert min(decided.values()) > 50, f"too few pairs were decided to hold anything: {decided}"
 
 
-@examples(400)
+@examples(300)
 @given(st.one_of(drawn.closed_trees, drawn.open_trees), st.data())
 def test_a_rewritten_tree_is_not_called_different(tree: Tree, data: st.DataObject) -> None:
     """Rules of algebra preserve value, so exact arithmetic may fail to see it but never deny it."""
     other = data.draw(drawn.rewritten(tree))
+    new_verdict()
     try:
         found = compare(tree, other)
     except NotExact:
