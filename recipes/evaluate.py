@@ -25,8 +25,8 @@ from rlvr_math_reward import Policy
 from rlvr_math_reward.data import PROMPT_STYLES, DataError, load_problems, read_rows, to_prompt
 from rlvr_math_reward.evaluation import Evaluation, evaluate, group_rows, to_row
 from rlvr_math_reward.files import encode
-from rlvr_math_reward.output import PartialFile
 from rlvr_math_reward.rewards import MathReward, accuracy_reward
+from rlvr_math_reward.scoring.output import PartialFile
 
 DATASETS: dict[str, tuple[str, str | None, str]] = {  # name -> dataset of the hub, configuration, split
     "math500": ("HuggingFaceH4/MATH-500", None, "test"),

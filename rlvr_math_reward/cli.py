@@ -20,8 +20,8 @@ from rlvr_math_reward.policy import Policy
 
 if TYPE_CHECKING:
     from rlvr_math_reward.files import Chunk
-    from rlvr_math_reward.peers import Judge
-    from rlvr_math_reward.scoring import Columns, Task
+    from rlvr_math_reward.scoring.local import Columns, Task
+    from rlvr_math_reward.scoring.peers import Judge
 
 __all__ = ["app"]
 
@@ -116,7 +116,7 @@ def _opened(
 
     from rlvr_math_reward.data import read_source
     from rlvr_math_reward.files import DataError
-    from rlvr_math_reward.scoring import find_columns
+    from rlvr_math_reward.scoring.local import find_columns
 
     chunks = read_source(source, split, config)
     first = next(chunks, None)
@@ -170,7 +170,7 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Grade every completion of a file: accuracy, outcomes, and the rows with their verdicts."""
-    from rlvr_math_reward.scoring import Task, score_file
+    from rlvr_math_reward.scoring.local import Task, score_file
     from rlvr_math_reward.terminal import print_tables, progress_bar, summary_table
 
     chunks, columns = _opened(source, split, config, gold_column, completion_column, prompt_column)
@@ -179,7 +179,7 @@ def score(
     try:
         with progress_bar("grading") as progress:
             if engine is EngineName.RAY:
-                from rlvr_math_reward.ray_scoring import score_files_on_ray
+                from rlvr_math_reward.scoring.on_ray import score_files_on_ray
 
                 summary = score_files_on_ray(source, task, out, resume=resume, workers=workers, progress=progress)
             else:
@@ -210,8 +210,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Read every gold of a dataset: its kind, and which cannot be graded. Exit code 1 where some cannot."""
-    from rlvr_math_reward.checking import check_golds
     from rlvr_math_reward.data import read_source
+    from rlvr_math_reward.scoring.checking import check_golds
     from rlvr_math_reward.terminal import check_lines, print_tables, progress_bar
 
     with progress_bar("reading golds") as progress:
@@ -243,8 +243,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Our verdicts beside Math-Verify's or a label column. Exit code 1 where they differ."""
-    from rlvr_math_reward.peers import compare_rows
-    from rlvr_math_reward.scoring import Task
+    from rlvr_math_reward.scoring.local import Task
+    from rlvr_math_reward.scoring.peers import compare_rows
     from rlvr_math_reward.terminal import comparison_lines, print_tables, progress_bar
 
     chunks, columns = _opened(source, split, config, gold_column, completion_column, prompt_column)
@@ -264,7 +264,7 @@ def compare(
 
 def _judge(label_column: str | None, task: Task) -> Judge:
     from rlvr_math_reward.files import DataError
-    from rlvr_math_reward.peers import has_math_verify, label_judge, math_verify_judge
+    from rlvr_math_reward.scoring.peers import has_math_verify, label_judge, math_verify_judge
 
     if label_column is not None:
         return label_judge(label_column)
@@ -288,7 +288,7 @@ def bench(
     """Measure our speed in one process, beside Math-Verify's where it is installed."""
     from itertools import islice
 
-    from rlvr_math_reward.peers import measure, real_rows, synthetic_rows
+    from rlvr_math_reward.scoring.peers import measure, real_rows, synthetic_rows
     from rlvr_math_reward.terminal import print_tables, speed_table
 
     if source is None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rlvr_math_reward import exact, kinds, numeric, symbolic
-from rlvr_math_reward.algebra import NotExact, TooLarge, Undefined, rational
+from rlvr_math_reward import kinds, numeric, symbolic
+from rlvr_math_reward.exact import forms as exact
+from rlvr_math_reward.exact.algebra import NotExact, TooLarge, Undefined, rational
 from rlvr_math_reward.kinds.answer import Answer, Match, no
 from rlvr_math_reward.kinds.quantity import match_values
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.tree import (
     Apply,
@@ -26,7 +28,6 @@ from rlvr_math_reward.tree import (
     children,
     render,
 )
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["Ladder"]
 

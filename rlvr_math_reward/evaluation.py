@@ -21,7 +21,7 @@ from rlvr_math_reward.files import DataError, Row
 from rlvr_math_reward.grading import verify
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.rewards import MathReward, accuracy_reward
-from rlvr_math_reward.scoring import COMPLETION_COLUMNS, wilson_interval
+from rlvr_math_reward.scoring.local import COMPLETION_COLUMNS, wilson_interval
 from rlvr_math_reward.verdict import Outcome, Verdict
 
 __all__ = [

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from rlvr_math_reward.algebra import TooLarge, new_verdict
-from rlvr_math_reward.exact import is_undefined
+from rlvr_math_reward.exact.algebra import TooLarge, new_verdict
+from rlvr_math_reward.exact.forms import is_undefined
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.kinds import choice, classify
 from rlvr_math_reward.kinds.answer import Answer
 from rlvr_math_reward.kinds.scalar import SEVERAL
 from rlvr_math_reward.parser import ParseError, parse
+from rlvr_math_reward.parser.wording import spelled, symbols
 from rlvr_math_reward.tree import Constant, Tree, Words, children, render
-from rlvr_math_reward.wording import spelled, symbols
 
 __all__ = ["BadGold", "Gold", "GoldSource", "read_gold", "sources"]
 

@@ -13,18 +13,18 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rlvr_math_reward import kinds, partial
-from rlvr_math_reward.algebra import TooLarge, new_verdict
 from rlvr_math_reward.comparing import Ladder
+from rlvr_math_reward.exact.algebra import TooLarge, new_verdict
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.golds import BadGold, Gold, GoldSource, read_gold, sources
 from rlvr_math_reward.kinds.answer import Answer, Match
 from rlvr_math_reward.kinds.scalar import is_plain_number
 from rlvr_math_reward.parser import ParseError
 from rlvr_math_reward.parser import parse as _parse
+from rlvr_math_reward.parser.wording import spelled
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.tree import Apply, Quantity, Tree, Words, render
 from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
-from rlvr_math_reward.wording import spelled
 
 __all__ = ["canonicalize", "extract_answer", "grade", "grade_batch", "parse", "verify"]
 

@@ -13,8 +13,9 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from rlvr_math_reward.algebra import charge
-from rlvr_math_reward.closed_forms import based_value
+from rlvr_math_reward.exact.algebra import charge
+from rlvr_math_reward.exact.closed_forms import based_value
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
     Apply,
     Based,
@@ -30,7 +31,6 @@ from rlvr_math_reward.tree import (
     Tree,
     children,
 )
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["Unevaluated", "agree", "value"]
 

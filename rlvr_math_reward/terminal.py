@@ -15,9 +15,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from rlvr_math_reward.checking import GoldCheck
-from rlvr_math_reward.peers import Comparison, Pair, Speed
-from rlvr_math_reward.scoring import Summary
+from rlvr_math_reward.scoring.checking import GoldCheck
+from rlvr_math_reward.scoring.local import Summary
+from rlvr_math_reward.scoring.peers import Comparison, Pair, Speed
 from rlvr_math_reward.verdict import Outcome
 
 __all__ = ["check_lines", "comparison_lines", "print_tables", "progress_bar", "summary_table", "visible"]

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from rlvr_math_reward import Policy, comparing, exact, golds, grade, grade_batch, grading, numeric, units
+from rlvr_math_reward import Policy, comparing, golds, grade, grade_batch, grading, numeric, units
+from rlvr_math_reward.exact import forms as exact
 
 CASES = Path(__file__).parent / "cases"
 SIGNS = (" === ", " =/= ", " =?= ", " =~= ")

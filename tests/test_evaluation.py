@@ -20,7 +20,7 @@ from rlvr_math_reward.data import Problem
 from rlvr_math_reward.evaluation import Sampled, evaluate, group_rows, pass_at_k, to_row, vote
 from rlvr_math_reward.files import DataError
 from rlvr_math_reward.rewards import MathReward, accuracy_reward, shaped_reward
-from rlvr_math_reward.scoring import wilson_interval
+from rlvr_math_reward.scoring.local import wilson_interval
 
 ROOT = Path(__file__).parents[1]
 DATA = os.environ.get("RLVR_MATH_DATA")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlvr_math_reward.extraction import FALLBACKS, RULES, extract
+from rlvr_math_reward.extraction.rules import FALLBACKS, RULES, extract
 
 CASES = Path(__file__).parent / "cases" / "extraction.cases"
 RESULT = re.compile(r"(?:∅|(?P<answer>.*) \[(?P<rule>\w+)\])")

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import pytest
 
 from rlvr_math_reward import Policy, canonicalize, verify
-from rlvr_math_reward.algebra import new_verdict
 from rlvr_math_reward.comparing import Ladder
+from rlvr_math_reward.exact.algebra import new_verdict
 from rlvr_math_reward.golds import BadGold, Gold, read_gold
 from rlvr_math_reward.kinds import KINDS, match
 from rlvr_math_reward.numeric import value

@@ -9,16 +9,18 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "rlvr_math_reward"
 LAYERS = """
-    verdict policy tree
-    tokenizer literals measures wording building cursor commands atoms parser
-    algebra closed_forms separation numeric powers equality functions exact
+    verdict policy tree tokenizer
+    parser.literals parser.measures parser.wording parser.building parser.cursor parser.commands parser.atoms
+    parser.levels parser
+    exact exact.algebra exact.closed_forms exact.separation numeric exact.powers exact.equality exact.functions exact.forms
     symbolic units
     kinds.answer kinds.signs kinds.scalar kinds.words kinds.choice kinds.matrix kinds.sets kinds.interval kinds.families
-    kinds.collection kinds.quantity kinds.relation kinds
-    comparing wrapping prose boxes phrases extraction golds partial grading
-    completions formats rewards integrations
-    files data output scoring checking peers evaluation
-    trainer_logs suspicion charts figures report ray_scoring terminal cli
+    kinds.collection kinds.quantity kinds.relation kinds comparing
+    extraction.wrapping extraction.prose extraction.boxes extraction.phrases extraction.rules extraction
+    golds partial grading completions formats rewards integrations
+    files data scoring scoring.output scoring.local scoring.checking scoring.peers scoring.on_ray evaluation
+    report.trainer_logs report.suspicion report.charts report.figures report.page report
+    terminal cli
 """.split()
 CHILD = "_sympy_child"
 MAX_LINES = 470

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from rlvr_math_reward import Outcome, Policy, canonicalize, extract_answer, grade, parse, verify
 from rlvr_math_reward import _sympy_child as child
-from rlvr_math_reward.algebra import NotExact, new_verdict
-from rlvr_math_reward.exact import compare
-from rlvr_math_reward.extraction import RULES
+from rlvr_math_reward.exact.algebra import NotExact, new_verdict
+from rlvr_math_reward.exact.forms import compare
+from rlvr_math_reward.extraction.rules import RULES
 from rlvr_math_reward.golds import BadGold, read_gold
 from rlvr_math_reward.kinds import KINDS
 from rlvr_math_reward.kinds.answer import RUNGS

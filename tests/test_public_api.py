@@ -162,11 +162,11 @@ def test_nothing_heavy_is_loaded(statement: str) -> None:
 def test_names_load_when_they_are_used() -> None:
     code = (
         "import sys, rlvr_math_reward\n"
-        "before = 'rlvr_math_reward.parser' in sys.modules\n"
+        "before = 'rlvr_math_reward.parser.levels' in sys.modules\n"
         "rlvr_math_reward.Policy\n"
-        "between = 'rlvr_math_reward.parser' in sys.modules\n"
+        "between = 'rlvr_math_reward.parser.levels' in sys.modules\n"
         "rlvr_math_reward.grade\n"
-        "print(before, between, 'rlvr_math_reward.parser' in sys.modules)"
+        "print(before, between, 'rlvr_math_reward.parser.levels' in sys.modules)"
     )
     assert run(code) == "False False True"
 

@@ -20,12 +20,12 @@ pytest.importorskip("jinja2")
 
 from browser import Browser  # noqa: E402
 
-from rlvr_math_reward.charts import MAX_POINTS, Curve, lines, stacked  # noqa: E402
 from rlvr_math_reward.files import DataError  # noqa: E402
-from rlvr_math_reward.report import MAX_ROWS, MAX_TEXT, _parts, write_report  # noqa: E402
+from rlvr_math_reward.report.charts import MAX_POINTS, Curve, lines, stacked  # noqa: E402
+from rlvr_math_reward.report.page import MAX_ROWS, MAX_TEXT, _parts, write_report  # noqa: E402
+from rlvr_math_reward.report.suspicion import FALSE_REJECT, HACK, find_suspicions  # noqa: E402
+from rlvr_math_reward.report.trainer_logs import Rollout, read_run  # noqa: E402
 from rlvr_math_reward.rewards import accuracy_reward, format_reward, shaped_reward  # noqa: E402
-from rlvr_math_reward.suspicion import FALSE_REJECT, HACK, find_suspicions  # noqa: E402
-from rlvr_math_reward.trainer_logs import Rollout, read_run  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

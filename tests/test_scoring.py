@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 from rlvr_math_reward.data import read_source
 from rlvr_math_reward.files import CHUNK_ROWS, DataError
-from rlvr_math_reward.output import convert
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.rewards import MathReward
-from rlvr_math_reward.scoring import VERDICT_COLUMNS, Columns, Summary, Task, score_file, wilson_interval
+from rlvr_math_reward.scoring.local import VERDICT_COLUMNS, Columns, Summary, Task, score_file, wilson_interval
+from rlvr_math_reward.scoring.output import convert
 from rlvr_math_reward.verdict import Outcome
 
 COLUMNS = Columns("gold", "completion")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no, yes
+from rlvr_math_reward.parser.wording import spelled
 from rlvr_math_reward.tree import Constant, Symbol, Words
-from rlvr_math_reward.wording import spelled
 
 __all__ = ["claims", "match"]
 

@@ -6,8 +6,8 @@ Only a gold that declares its parameter has one; `2k + 1` alone is an expression
 from __future__ import annotations
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import Constant, Relation, Sequence, SetBuilder, Symbol, Tree, renamed, render
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["match"]
 

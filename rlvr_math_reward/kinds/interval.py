@@ -12,6 +12,7 @@ from functools import cmp_to_key
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, is_name, no, yes
 from rlvr_math_reward.kinds.sets import ORDERED, Combined, NotASet, Piece, RealSet, is_infinite, read
 from rlvr_math_reward.kinds.sets import position as position_of
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
     Apply,
     Constant,
@@ -21,7 +22,6 @@ from rlvr_math_reward.tree import (
     Tree,
     render,
 )
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["claims", "match"]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward.algebra import Monomial, NotExact, Poly, constant, divide, rational, subtract
-from rlvr_math_reward.equality import compare_forms
-from rlvr_math_reward.exact import exact, substituted
+from rlvr_math_reward.exact.algebra import Monomial, NotExact, Poly, constant, divide, rational, subtract
+from rlvr_math_reward.exact.equality import compare_forms
+from rlvr_math_reward.exact.forms import exact, substituted
 from rlvr_math_reward.kinds import scalar
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, forward, is_name, no, yes
 from rlvr_math_reward.kinds.collection import expanded
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import Apply, Relation, Sequence, Symbol, Tree, renamed, render
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["claims", "match"]
 

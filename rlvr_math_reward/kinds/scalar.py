@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rlvr_math_reward.exact import approximate
+from rlvr_math_reward.exact.forms import approximate
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, no
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
     Apply,
     Based,
@@ -25,7 +26,6 @@ from rlvr_math_reward.tree import (
     children,
     render,
 )
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["claims", "match", "values"]
 

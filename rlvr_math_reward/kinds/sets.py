@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_math_reward.algebra import ONE, UNIT, NotExact
-from rlvr_math_reward.exact import approximate, exact
+from rlvr_math_reward.exact.algebra import ONE, UNIT, NotExact
+from rlvr_math_reward.exact.forms import approximate, exact
 from rlvr_math_reward.kinds.answer import is_name
 from rlvr_math_reward.kinds.signs import has_signs, written_out
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
     Apply,
     Constant,
@@ -22,7 +23,6 @@ from rlvr_math_reward.tree import (
     Sum,
     Tree,
 )
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["ORDERED", "Combined", "NotASet", "Piece", "RealSet", "is_infinite", "position", "read"]
 

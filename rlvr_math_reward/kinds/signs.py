@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from rlvr_math_reward.algebra import TooLarge
+from rlvr_math_reward.exact.algebra import TooLarge
 from rlvr_math_reward.policy import MAX_SIGNS
 from rlvr_math_reward.tree import Apply, Number, Product, Quotient, Sequence, Sum, Tree, children
 

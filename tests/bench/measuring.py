@@ -12,7 +12,8 @@ from pathlib import Path
 TESTS = Path(__file__).parent.parent
 sys.path.insert(0, str(TESTS))  # for `hostile`, which the tests of limits read as well
 
-from rlvr_math_reward import exact, golds, grading, numeric  # noqa: E402
+from rlvr_math_reward import golds, grading, numeric  # noqa: E402
+from rlvr_math_reward.exact import forms as exact
 
 Pair = tuple[str, str]
 """A completion and its gold."""

@@ -11,7 +11,8 @@ Invariants, for any two texts, one as the completion and one as the gold:
 3. `canonicalize` is idempotent;
 4. a gold that is read equals itself;
 5. a plainly wrong answer, mangled by a few edits, is not paid: where both sides are plain decimal numbers, they are
-   accepted exactly where they are equal; and an answer without the gold's digits earns nothing from a gold of digits.
+   accepted exactly where they are equal; and an answer without any digit earns nothing from a gold of digits;
+6. a value that is paid for another has, evaluated to 15 digits, the same value.
 
 What it finds is a line for `tests/cases/fuzzed.cases` once it is mended. A run of another kind of fuzzer, over a
 grammar and not over bytes, is `tests/test_properties.py`. atheris has wheels for Linux
@@ -45,6 +46,7 @@ else:
 
 from rlvr_math_reward import Outcome, Policy, canonicalize, extract_answer, grade, parse
 from rlvr_math_reward.golds import BadGold, read_gold
+from rlvr_math_reward.numeric import value
 from rlvr_math_reward.parser import ParseError
 
 BOUND_SECONDS = 2.0
@@ -85,6 +87,8 @@ def check(completion: str, gold: str) -> None:
             raise Broken(f"a verdict at odds with itself for {completion!r} with the gold {gold!r}")
         if found.correct and _plainly_wrong(found.prediction or "", found.gold):
             raise Broken(f"a wrong answer is paid: {found.prediction!r} for {found.gold!r}")
+        if found.correct and found.kind == "scalar" and _other_value(found.prediction or "", found.gold):
+            raise Broken(f"another value is paid: {found.prediction!r} for {found.gold!r}")
 
 
 def _check_text(text: str) -> None:
@@ -113,6 +117,17 @@ def _plainly_wrong(prediction: str, gold: str) -> bool:
     if DECIMAL.fullmatch(prediction):
         return Fraction(prediction) != Fraction(gold)
     return not DIGITS.search(prediction) and not VULGAR.search(prediction)
+
+
+def _other_value(prediction: str, gold: str) -> bool:
+    """By evaluation alone; where one side has no value, or is a percentage, nothing is said."""
+    try:
+        left, right = value(parse(gold)), value(parse(prediction))
+    except ParseError:
+        return False
+    if left is None or right is None or "%" in gold + prediction:
+        return False
+    return abs(left - right) > 1e-12 * max(1.0, abs(left))
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------

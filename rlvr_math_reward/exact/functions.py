@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, comb, factorial, floor, gcd, lcm, lgamma
 
-from rlvr_math_reward import closed_forms
-from rlvr_math_reward.algebra import (
+from rlvr_math_reward.exact import closed_forms
+from rlvr_math_reward.exact.algebra import (
     MAX_BITS,
     Form,
     Frozen,
@@ -30,8 +30,8 @@ from rlvr_math_reward.algebra import (
     rational,
     subtract,
 )
-from rlvr_math_reward.equality import compare_forms, vanishes
-from rlvr_math_reward.powers import absolute, exponential, logarithm, root
+from rlvr_math_reward.exact.equality import compare_forms, vanishes
+from rlvr_math_reward.exact.powers import absolute, exponential, logarithm, root
 
 __all__ = ["ANGLES", "FUNCTIONS", "determinant", "integer"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward import measures
-from rlvr_math_reward.building import FUNCTION_LETTERS, bracketed, named
-from rlvr_math_reward.commands import Commands
-from rlvr_math_reward.literals import number_literal, repeating_decimal
+from rlvr_math_reward.parser import measures
+from rlvr_math_reward.parser.building import FUNCTION_LETTERS, bracketed, named
+from rlvr_math_reward.parser.commands import Commands
+from rlvr_math_reward.parser.literals import number_literal, repeating_decimal
 from rlvr_math_reward.tokenizer import ParseError, Token
 from rlvr_math_reward.tree import (
     Apply,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from rlvr_math_reward.measures import WORDLIKE, lower
+from rlvr_math_reward.parser.measures import WORDLIKE, lower
 from rlvr_math_reward.tokenizer import Token
 from rlvr_math_reward.tree import (
     Constant,

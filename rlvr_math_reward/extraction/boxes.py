@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TypeAlias
 
+from rlvr_math_reward.extraction.wrapping import BROKEN, MAX_GAP, MAX_WINDOW, NAME, Found, clean
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
-from rlvr_math_reward.wrapping import BROKEN, MAX_GAP, MAX_WINDOW, NAME, Found, clean
 
 __all__ = ["CONNECTIVE", "boxed"]
 

@@ -20,13 +20,13 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from rlvr_math_reward.figures import OUTCOMES, outcome_figure, reward_figure, signal_figures
 from rlvr_math_reward.files import DataError
 from rlvr_math_reward.grading import grade
 from rlvr_math_reward.policy import Policy
+from rlvr_math_reward.report.figures import OUTCOMES, outcome_figure, reward_figure, signal_figures
+from rlvr_math_reward.report.suspicion import FALSE_REJECT, HACK, Suspicion, find_suspicions
+from rlvr_math_reward.report.trainer_logs import Rollout, Run, read_run
 from rlvr_math_reward.rewards import shaped_reward
-from rlvr_math_reward.suspicion import FALSE_REJECT, HACK, Suspicion, find_suspicions
-from rlvr_math_reward.trainer_logs import Rollout, Run, read_run
 from rlvr_math_reward.verdict import Outcome, Verdict
 
 __all__ = ["write_report"]

@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
 
-from rlvr_math_reward import closed_forms
-from rlvr_math_reward.algebra import (
+from rlvr_math_reward.exact import closed_forms
+from rlvr_math_reward.exact.algebra import (
     ONE,
     Form,
     NotExact,
@@ -33,10 +33,11 @@ from rlvr_math_reward.algebra import (
     spend,
     subtract,
 )
-from rlvr_math_reward.equality import compare_forms
-from rlvr_math_reward.functions import ANGLES, FUNCTIONS, determinant, integer
+from rlvr_math_reward.exact.equality import compare_forms
+from rlvr_math_reward.exact.functions import ANGLES, FUNCTIONS, determinant, integer
+from rlvr_math_reward.exact.powers import raised
 from rlvr_math_reward.numeric import value as numeric_value
-from rlvr_math_reward.powers import raised
+from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
     Apply,
     Based,
@@ -53,7 +54,6 @@ from rlvr_math_reward.tree import (
     Tree,
     children,
 )
-from rlvr_math_reward.wording import symbols
 
 __all__ = ["approximate", "compare", "exact", "is_undefined", "substituted"]
 

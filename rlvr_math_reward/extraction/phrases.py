@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from rlvr_math_reward.extraction.prose import only_value
+from rlvr_math_reward.extraction.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Found, clean, plain
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
-from rlvr_math_reward.prose import only_value
-from rlvr_math_reward.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Found, clean, plain
 
 __all__ = ["phrase"]
 

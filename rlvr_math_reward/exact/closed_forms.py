@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from rlvr_math_reward.algebra import (
+from rlvr_math_reward.exact.algebra import (
     ONE,
     UNIT,
     Atom,

@@ -17,7 +17,7 @@ from rlvr_math_reward.completions import read_completion
 from rlvr_math_reward.files import Chunk, DataError, Record
 from rlvr_math_reward.golds import sources
 from rlvr_math_reward.grading import grade
-from rlvr_math_reward.scoring import Columns, Task
+from rlvr_math_reward.scoring.local import Columns, Task
 from rlvr_math_reward.verdict import Outcome, Verdict
 
 __all__ = [

@@ -29,8 +29,8 @@ from rlvr_math_reward.completions import read_completion, read_prompt
 from rlvr_math_reward.data import GOLD_COLUMNS, QUESTION_COLUMNS, pick_column
 from rlvr_math_reward.files import Chunk, DataError, Record, encode
 from rlvr_math_reward.grading import grade
-from rlvr_math_reward.output import PartialFile
 from rlvr_math_reward.policy import Policy
+from rlvr_math_reward.scoring.output import PartialFile
 from rlvr_math_reward.verdict import Outcome, Verdict, VerdictRecord
 
 __all__ = [

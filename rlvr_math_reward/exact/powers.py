@@ -9,8 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor
 
-from rlvr_math_reward import closed_forms
-from rlvr_math_reward.algebra import (
+from rlvr_math_reward.exact import closed_forms
+from rlvr_math_reward.exact.algebra import (
     MAX_BITS,
     ONE,
     UNIT,

@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from rlvr_math_reward.wrapping import clean
+from rlvr_math_reward.extraction.wrapping import clean
 
 __all__ = ["last_value", "only_value", "whole"]
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rlvr_math_reward.boxes import CONNECTIVE, boxed
-from rlvr_math_reward.phrases import phrase
+from rlvr_math_reward.extraction.boxes import CONNECTIVE, boxed
+from rlvr_math_reward.extraction.phrases import phrase
+from rlvr_math_reward.extraction.prose import last_value, whole
+from rlvr_math_reward.extraction.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Found, clean, plain
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
-from rlvr_math_reward.prose import last_value, whole
 from rlvr_math_reward.verdict import Extraction
-from rlvr_math_reward.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Found, clean, plain
 
 __all__ = ["RULES", "extract"]
 

@@ -6,8 +6,8 @@ decides; where other atoms are, nobody does here.
 
 from __future__ import annotations
 
-from rlvr_math_reward.algebra import ONE, Atom, Form, Monomial, NotExact, Poly, TooLarge, rational, subtract
-from rlvr_math_reward.separation import is_algebraic, is_zero
+from rlvr_math_reward.exact.algebra import ONE, Atom, Form, Monomial, NotExact, Poly, TooLarge, rational, subtract
+from rlvr_math_reward.exact.separation import is_algebraic, is_zero
 
 __all__ = ["compare_forms", "vanishes"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from rlvr_math_reward.charts import Chart, Curve, lines, stacked
-from rlvr_math_reward.trainer_logs import LogEntry, Run
+from rlvr_math_reward.report.charts import Chart, Curve, lines, stacked
+from rlvr_math_reward.report.trainer_logs import LogEntry, Run
 from rlvr_math_reward.verdict import Outcome
 
 __all__ = ["OUTCOMES", "Figure", "outcome_figure", "reward_figure", "signal_figures"]

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import lcm, log2
 from typing import Any
 
-from rlvr_math_reward.algebra import Atom, Frozen, NotExact, Poly, content, scale_poly, spend
+from rlvr_math_reward.exact.algebra import Atom, Frozen, NotExact, Poly, content, scale_poly, spend
 
 __all__ = ["is_algebraic", "is_zero"]
 

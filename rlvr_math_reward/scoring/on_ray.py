@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rlvr_math_reward.files import DataError, Piece, find_files, read_chunks, split
-from rlvr_math_reward.output import check_settings, convert, output_suffix, settings_path
-from rlvr_math_reward.scoring import Progress, Summary, Task, score_chunk
+from rlvr_math_reward.scoring.local import Progress, Summary, Task, score_chunk
+from rlvr_math_reward.scoring.output import check_settings, convert, output_suffix, settings_path
 
 __all__ = ["score_files_on_ray"]
 

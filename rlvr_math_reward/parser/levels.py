@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from rlvr_math_reward import measures, wording
-from rlvr_math_reward.atoms import Atoms
-from rlvr_math_reward.building import NUMBER_SETS, fraction, listed, negate, times
-from rlvr_math_reward.literals import plain_number
+from rlvr_math_reward.parser import measures, wording
+from rlvr_math_reward.parser.atoms import Atoms
+from rlvr_math_reward.parser.building import NUMBER_SETS, fraction, listed, negate, times
+from rlvr_math_reward.parser.literals import plain_number
 from rlvr_math_reward.policy import MAX_ITEMS
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rlvr_math_reward.grading import judge
 from rlvr_math_reward.policy import Policy
-from rlvr_math_reward.trainer_logs import Rollout
+from rlvr_math_reward.report.trainer_logs import Rollout
 from rlvr_math_reward.verdict import Outcome
 
 __all__ = ["FALSE_REJECT", "HACK", "Suspicion", "find_suspicions"]
