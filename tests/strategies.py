@@ -27,8 +27,8 @@ PIECES = (
     r"\phantom{", r"\color{red}", r"\unknown", "{", "}", "(", ")", "[", "]", "<", ">", "|", "$", "$$", "%", "&", "#",
     "^", "_", "=", "+", "-", "*", "/", "!", ",", ";", ":", ".", "'", "~", " ", "\n", "0", "1", "7", "12",
     "3.14", "1,234", "0.333...", "0.\\overline{3}", "1e5", "x", "y", "e", "i", "n", "AB", "f(x)", "sqrt(2)", "pi",
-    "oo", "cm", "m/s^2", "dollars", "percent", "and", "or", "not", "mod", "to", "seven", "twenty", "half", "p.m.", "th", "(A)",
-    "²", "½", "√", "−", "×", "π", "∞", "∪", "≤", "°", "℃", "①", "٣", "é", "\u200b", "\u2028", "\x00", "\ud800",
+    "oo", "cm", "m/s^2", "dollars", "percent", "and", "or", "not", "mod", "to", "seven", "twenty", "half", "p.m.", "th",
+    "(A)", "²", "½", "√", "−", "×", "π", "∞", "∪", "≤", "°", "℃", "①", "٣", "é", "\u200b", "\u2028", "\x00", "\ud800",
 )  # fmt: skip
 """Pieces of answers, whole and broken; also what no answer holds."""
 

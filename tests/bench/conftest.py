@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from measuring import Table
 
 TABLE = Table()
+sys.path.insert(0, str(Path(__file__).parent.parent))  # for `hostile`, which the tests of limits read as well
 
 
 @pytest.fixture

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-TESTS = Path(__file__).parent.parent
-sys.path.insert(0, str(TESTS))  # for `hostile`, which the tests of limits read as well
+from rlvr_math_reward import golds, grading, numeric
+from rlvr_math_reward.exact import forms
 
-from rlvr_math_reward import golds, grading, numeric  # noqa: E402
-from rlvr_math_reward.exact import forms as exact
+TESTS = Path(__file__).parent.parent
 
 Pair = tuple[str, str]
 """A completion and its gold."""
@@ -71,7 +69,7 @@ def _boxed() -> list[Pair]:
 
 def cold() -> None:
     """Forget every verdict, tree and gold, so that each completion is graded and not remembered."""
-    for module in (grading, golds, exact, numeric):
+    for module in (grading, golds, forms, numeric):
         for thing in vars(module).values():
             if hasattr(thing, "cache_clear"):
                 thing.cache_clear()

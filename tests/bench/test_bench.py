@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from measuring import Pair, cold, corpora  # isort: skip  # it makes `hostile` importable
 from hostile import BOMBS
+from measuring import Pair, cold, corpora
 
 from rlvr_math_reward import grade, grade_batch
 from rlvr_math_reward.symbolic import _close, ask
@@ -140,26 +139,34 @@ HOSTILE = {
 }
 
 
+BATCH = """
+import json, sys, time
+from rlvr_math_reward import grade_batch
+texts, golds = json.load(sys.stdin)
+grade_batch(["#### 4", "4"], ["4", r"\\sqrt{16}"])
+started = time.perf_counter()
+grade_batch(texts, golds, workers=int(sys.argv[1]))
+print(time.perf_counter() - started)
+"""
+
+
+def fresh_batch(texts: list[str], golds: list[str], workers: int) -> float:
+    """Seconds in a process of its own: after bombs SymPy rests, and a next batch would find it resting."""
+    done = subprocess.run([sys.executable, "-c", BATCH, str(workers)], input=json.dumps([texts, golds]),
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    return float(done.stdout)
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("bombs", HOSTILE)
 def test_batch_with_bombs(workers: int, bombs: str, benchmark: Any, row: Row) -> None:
     """4,096 completions of which 64 are bombs, against the 4,032 others alone; the default deadline of 1 s."""
     texts, golds = many(4096)
-    hostile = (
-        list(UNENDING) if bombs == "unending" else [rf"\boxed{{{text}}}" for text in list(BOMBS.values()) * 2][:64]
-    )
-    mixed = [hostile[at // 64] if at % 64 == 7 else text for at, text in enumerate(texts)]
+    mixed = [HOSTILE[bombs][at // 64] if at % 64 == 7 else text for at, text in enumerate(texts)]
     honest = [at for at in range(4096) if at % 64 != 7]
-
-    def seconds(batch: list[str], references: list[str]) -> float:
-        cold()
-        started = time.perf_counter()
-        grade_batch(batch, references, workers=workers)
-        return time.perf_counter() - started
-
-    alone = min(seconds([texts[at] for at in honest], [golds[at] for at in honest]) for _ in range(3))
-    together = []
-    benchmark.pedantic(lambda: together.append(seconds(mixed, golds)), rounds=1)
+    alone = fresh_batch([texts[at] for at in honest], [golds[at] for at in honest], workers)
+    together: list[float] = []
+    benchmark.pedantic(lambda: together.append(fresh_batch(mixed, golds, workers)), rounds=1)
     columns = ("bombs", "threads", "the others", "with bombs", "beyond")
     row("A batch of 4,096 of which 64 are bombs", columns, bombs, str(workers),
         f"{alone:.2f} s", f"{together[0]:.2f} s", f"{together[0] - alone:+.2f} s")  # fmt: skip
