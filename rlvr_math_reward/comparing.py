@@ -20,6 +20,7 @@ from rlvr_math_reward.tree import (
     Number,
     Product,
     Quantity,
+    Ratio,
     Relation,
     Sequence,
     SetBuilder,
@@ -31,7 +32,7 @@ from rlvr_math_reward.tree import (
 
 __all__ = ["Ladder"]
 
-_NO_VALUES = (Sequence, SetBuilder, Relation, Words)
+_NO_VALUES = (Sequence, SetBuilder, Relation, Words, Ratio)
 
 
 _ALIKE = Match(True, "text", "both are written alike")

@@ -8,6 +8,7 @@ precedence or kinds. Work is linear in the length of the text.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import NamedTuple
 
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_TOKENS
@@ -120,8 +121,8 @@ _VULGAR = {
 }  # fmt: skip
 # One character for one, so that spans stay true. Letters that merely look alike in another script are not here.
 _FOLD = str.maketrans(
-    "−–—‒﹣－＋＊／＝＜＞（）［］｛｝，．；：！％＾＿｜～＄０１２３４５６７８９\u00a0\u2009\u202f\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u3000、，",
-    "-----" + "-+*/=<>()[]{},.;:!%^_|~$0123456789" + " " * 11 + ",,",
+    "−–—‒‐﹣－＋＊／＝＜＞（）［］｛｝，．；：！％＾＿｜～＄０１２３４５６７８９\u00a0\u2009\u202f\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u3000、，",
+    "------" + "-+*/=<>()[]{},.;:!%^_|~$0123456789" + " " * 11 + ",,",
 )  # fmt: skip
 _FOLD[ord("~")] = ord(" ")  # a TeX tie
 
@@ -151,7 +152,7 @@ def tokenize(text: str) -> list[Token]:
     if len(text) > MAX_ANSWER_CHARS:
         raise ParseError(f"longer than {MAX_ANSWER_CHARS} characters", (MAX_ANSWER_CHARS, len(text)))
     if not text.isascii() or "~" in text:
-        text = text.translate(_FOLD)
+        text = _STYLED.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text).translate(_FOLD)
     if "\\phantom" in text:
         text = _PHANTOM.sub(lambda match: " " * len(match.group()), text)
     if text.startswith("**") and text.endswith("**") and text.count("**") == 2:
@@ -169,6 +170,8 @@ def tokenize(text: str) -> list[Token]:
     return _Scanner(text, plain="\\" not in text).scan()
 
 
+_STYLED = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\u00b5\u2011\u212f]")
+"""Letters and digits that Unicode holds again in another style: full-width, bold, italic, script."""
 _PHANTOM = re.compile(r"\\phantom\s*(?:\{[^{}]*\}|[^\\{\s])")
 _COLOR = re.compile(r"\\(?:text)?color\s*\{[^{}]*\}")
 _HSPACE = re.compile(r"\\[hv]space\*?\s*\{[^{}]*\}")
@@ -342,8 +345,8 @@ class _Scanner:
             return
         elif value in _VULGAR:
             return self._vulgar(value, start, end)
-        elif value == "√":
-            return self.emit("command", "sqrt", start, end)
+        elif value in _ROOT_SIGNS:
+            return self.emit("command", value, start, end)
         if value in CHARACTERS:
             self.emit("operator", CHARACTERS[value], start, end)
         elif value in NAMES:
@@ -383,4 +386,5 @@ _OPENING = frozenset(("(", "[", "{{", "<<"))
 _CLOSING = frozenset((")", "]", "}}", ">>"))
 _BEFORE_SET = frozenset(("=", ",", ";", "(", "[", "{{", "in", "cup", "cap", "setminus", ":", "and", "or"))
 _PLAIN_SET = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}\s*(?:$|[,;)\]}∪∩.]|U\b|union|intersection|setminus|and\b|or\b)")
+_ROOT_SIGNS = frozenset("√∛∜")
 _PLAIN_OPERATORS = frozenset("+-*/^_(){}[],;:=<>|!%$&'°#€£¥¢₹?\"`@.")

@@ -96,6 +96,8 @@ def forward(tree: Tree) -> Tree:
     match tree:
         case Relation(("=",), (left, right)) if is_name(right) and not is_name(left):
             return Relation(("=",), (right, left))
+        case Relation(("==",), (Apply() as left, right)) if is_name(left) and not isinstance(right, Apply):
+            return Relation(("=",), (left, right))  # "identically equal"
     return tree
 
 

@@ -29,7 +29,8 @@ def claims(gold: Answer) -> bool:
     tree = _unnamed(gold.tree)
     if _is_vector_sum(tree):
         return False
-    return (not isinstance(tree, Sequence) and rows_of(tree) is not None) or _nested(tree) is not None
+    lone = isinstance(tree, Sequence) and len(tree.items) == 1 and isinstance(tree.items[0], Matrix)
+    return ((lone or not isinstance(tree, Sequence)) and rows_of(tree) is not None) or _nested(tree) is not None
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:

@@ -73,6 +73,8 @@ def values(tree: Tree, compare: Comparer) -> list[Tree]:
             return values(inner, compare)
         case Relation(operators, operands):
             return _chain(operators, operands, compare)
+        case Sequence("", items, "", "or"):
+            return _alternatives(items, compare)
         case Sequence("{", (inner,), "}", _) if not isinstance(inner, Sequence):
             return values(inner, compare)
         case Quantity(inner, _):
@@ -84,6 +86,14 @@ def values(tree: Tree, compare: Comparer) -> list[Tree]:
     if isinstance(tree, SEVERAL) or _stands_for_several(tree):
         return []
     return [tree]
+
+
+def _alternatives(items: tuple[Tree, ...], compare: Comparer) -> list[Tree]:
+    """`1/2 or 0.5`: two ways to write one value; anything else joined by "or" is a hedge."""
+    forms = [form for item in items for form in values(item, compare)]
+    if len(forms) != len(items) or len({render(form) for form in forms}) < len(forms):
+        return []
+    return forms[:1] if all(compare.scalar(forms[0], form).equal for form in forms[1:]) else []
 
 
 def _is_least_residue(residue: Tree, modulus: Tree) -> bool:

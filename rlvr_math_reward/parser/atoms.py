@@ -115,6 +115,8 @@ class Atoms(Commands):
         self.at += 1
         if self.is_at("_"):
             return self._based(token.text)
+        if token.text.endswith(".") and self.token.kind in ("run", "letter", "word") and not self.token.spaced:
+            raise self.error("letters behind a point: stopped")
         after = self.token
         index_follows = self.tokens[self.at + 1].text == "_"
         if not after.spaced and after.kind == "letter" and after.text.isupper() and index_follows:

@@ -67,6 +67,8 @@ def bracketed(opening: str, inner: Tree, closing: str) -> Tree:
     bare = isinstance(inner, Sequence) and not inner.opening
     if not bare and (opening == "{" or (opening, closing) == ("(", ")")):
         return inner
+    if isinstance(inner, Sequence) and bare and opening == "{":  # braces of TeX group, as in `( {3, -5} )`
+        return inner
     opening, closing = _BRACKETS.get(opening, opening), _BRACKETS.get(closing, closing)
     if isinstance(inner, Sequence) and bare:
         return Sequence(opening, inner.items, closing, inner.joiner)

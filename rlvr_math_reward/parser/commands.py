@@ -79,7 +79,7 @@ class Commands(Cursor):
         base = exponent = None
         while self.is_at("^", "_"):
             if self.expect("^", "_") == "_":
-                base = self._script_argument()
+                base = self._argument() if self._is_base_and_argument() else self._script_argument()
             else:
                 exponent = self._script_argument()
         args = self._function_arguments()
@@ -88,10 +88,17 @@ class Commands(Cursor):
         call = called(name, args, base)
         return call if exponent is None else Power(call, exponent)
 
+    def _is_base_and_argument(self) -> bool:
+        """`\\log_23`: TeX takes one digit for the base, and nothing else is there to take the logarithm of."""
+        token, after = self.token, self.tokens[self.at + 1]
+        alone = after.kind == "end" or (after.kind == "operator" and after.text not in ("(", "{", "["))
+        return token.kind == "number" and len(token.text) > 1 and token.text.isdigit() and alone
+
     def _function_arguments(self) -> tuple[Tree, ...]:
         if self.is_at("(", "{", "{{", "["):
-            inner = self._group(self.token.text)
-            if isinstance(inner, Sequence):
+            opening = self.token.text
+            inner = self._group(opening)
+            if isinstance(inner, Sequence) and inner.opening in ("", opening[0]):
                 return inner.items
             return (inner,)
         self.enter()
@@ -132,6 +139,10 @@ class Commands(Cursor):
                 return Apply("binomial", (self._argument(), self._argument()))
             case "sqrt":
                 return self._root()
+            case "√":
+                return Apply("sqrt", (self._atom(),))
+            case "∛" | "∜":
+                return Apply("root", (self._atom(), Number(Fraction(3 if name == "∛" else 4))))
             case "overline" | "bar" | "widebar":
                 return self._overline()
             case "mathbb":

@@ -75,6 +75,10 @@ _ANNOUNCING = frozenset(
     "range domain set coordinates remainder degree coefficient option choice letter expected ways possible "
     "numbers integers integer point points pair pairs triple interval vector matrix line function polynomial".split()
 )
+_STARTS = frozenset(
+    "so thus therefore hence then the our my final correct answer answers result value values solution solutions roots "
+    "zeros there a exactly ordered point points domain range probability option choice".split()
+)
 _OBJECTS = frozenset("point points pair pairs triple set interval vector matrix line function polynomial".split())
 _COPULAS = frozenset(("is", "are", "equals", ":", "="))
 _DOMAIN_WORDS = frozenset("real numbers number reals integers integer positive negative nonnegative in and".split())
@@ -109,8 +113,10 @@ def without_announcement(tokens: list[Token]) -> list[Token]:
         return _behind(tokens, start) if tokens[min(start, len(tokens) - 1)].kind == "number" else tokens
     for index, token in enumerate(tokens[: MAX_ANNOUNCEMENT + 1]):
         word = lower(token)
-        if index and (word in _COPULAS or token.text in (":", "=")):
+        if index and token.text in (":", "="):
             return _behind(tokens, index + 1)
+        if index and word in _COPULAS:
+            return _behind(tokens, index + 1) if first in _STARTS else tokens  # "width is 5" may not be what was asked
         if word not in _ANNOUNCING:
             return _behind(tokens, index) if index and lower(tokens[index - 1]) in _OBJECTS and not word else tokens
     return tokens
@@ -194,6 +200,8 @@ def exception(tokens: list[Token]) -> tuple[Tree, int] | None:
 
 def words(tokens: list[Token], text: str) -> Words | None:
     """The answer as words, or None where it has none: a broken formula stays a broken formula."""
+    if any(token.kind == "command" for token in tokens):
+        return None
     spelled_out = any(token.kind == "word" or (token.kind == "run" and len(token.text) > 2) for token in tokens)
     chosen = [token.text for token in tokens[:3:2]] == ["(", ")"] and tokens[1].kind == "letter"  # "(C) 25"
     if not spelled_out and not chosen and not (len(tokens) == 1 and tokens[0].kind == "run"):
