@@ -182,10 +182,8 @@ def children(tree: Tree) -> tuple[Tree, ...]:
 
 
 def renamed(tree: Tree, old: str, new: str) -> Tree:
-    """The tree with one variable under another name."""
-    if old == new:
-        return tree
-    if isinstance(tree, Symbol):
+    """The tree with one variable under another name; a constant of that name becomes the variable."""
+    if isinstance(tree, Symbol | Constant):
         return Symbol(new) if tree.name == old else tree
     return type(tree)(*(_renamed_field(getattr(tree, field.name), old, new) for field in fields(tree)))  # type: ignore[arg-type]
 

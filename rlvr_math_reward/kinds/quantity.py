@@ -92,8 +92,8 @@ def _match_percent(gold: Tree, prediction: Tree, compare: Comparer, text: str) -
     by_value = compare.scalar(_split(gold)[0], _split(forms[0])[0])
     if by_value.equal or (_percent(gold) and _percent(prediction)) or compare.policy.percent == "value":
         return by_value
-    sign = gold if _percent(gold) else forms[0]
-    if not (isinstance(sign, Apply) and scalar.is_written_percent(sign.args[0])):
+    sign = forms[0]
+    if not _percent(gold) and isinstance(sign, Apply) and not scalar.is_written_percent(sign.args[0]):
         return by_value
     written = [tree.args[0] if isinstance(tree, Apply) and tree.name == "percent" else _split(tree)[0]
                for tree in (gold, forms[0])]  # fmt: skip

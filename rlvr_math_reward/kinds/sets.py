@@ -143,12 +143,21 @@ def _condition(element: Tree, condition: Tree) -> RealSet:
 def _joined(sets: list[RealSet], items: tuple[Tree, ...], joiner: str) -> RealSet:
     """Statements side by side: `or` unites; `and` and a comma intersect, but equations and rays apart unite."""
     equations = any(isinstance(item, Relation) and "=" in item.operators for item in items)
-    if joiner == "or" or (joiner == "," and equations):
+    if joiner == "or" or (joiner == "," and (equations or _apart(sets))):
         return _union(sets, "either")
     total = sets[0]
     for part in sets[1:]:
         total = Combined("intersection", total, part)
     return total
+
+
+def _apart(sets: list[RealSet]) -> bool:
+    """`x < 2, x > 3`: two rays that no number is on, so the comma stands for `or`."""
+    match sets:
+        case [Piece() as first, Piece() as second]:
+            ends = position(first.high), position(second.low)
+            return ends[0] < ends[1] or position(second.high) < position(first.low)
+    return False
 
 
 def _union(sets: list[RealSet], operation: str = "union") -> RealSet:

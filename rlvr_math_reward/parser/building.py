@@ -80,6 +80,9 @@ _BRACKETS = {"{{": "{", "}}": "}", "<<": "<", ">>": ">"}
 
 def listed(items: list[Tree], joiners: list[str]) -> Tree:
     """Items side by side. `or` binds looser than a comma between equations: `x=1, y=2 or x=2, y=1` is two pairs."""
+    match items:
+        case [first, Relation(("in",), (Symbol(), Constant("R")))]:
+            return first  # "for real x" adds nothing
     joiner = next((found for found in reversed(joiners) if found != ","), ",")
     mixed = "or" in joiners and set(joiners) != {"or"}
     if not mixed or not all(isinstance(item, Relation) and item.operators == ("=",) for item in items):
@@ -123,6 +126,6 @@ def called(name: str, args: tuple[Tree, ...], base: Tree | None) -> Tree:
 def index_of(name: str, lower: Tree | None) -> tuple[str, Tree | None]:
     """The index of `k=1` or `x->0` beneath an operator."""
     match lower:
-        case Relation(("=",) | ("->",), (Symbol(variable), start)) if name != "int":
+        case Relation(("=",) | ("->",), (Symbol(variable) | Constant(variable), start)) if name != "int":
             return variable, start
     return "", lower

@@ -26,6 +26,7 @@ from rlvr_math_reward.tree import (
     SetBuilder,
     Symbol,
     Tree,
+    renamed,
 )
 
 __all__ = ["Commands"]
@@ -277,7 +278,9 @@ class Commands(Cursor):
             lower, upper = (bound, upper) if script == "_" else (lower, bound)
         variable, lower = index_of(name, lower)
         if name != "int":
-            return BigOperator(name, variable, lower, upper, self._product())
+            body = self._product()
+            body = renamed(body, "i", "i") if variable == "i" else body  # an index, not the imaginary unit
+            return BigOperator(name, variable, lower, upper, body)
         saved, self.differential = self.differential, True
         body = self._sum()
         self.differential = saved

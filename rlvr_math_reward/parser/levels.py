@@ -376,6 +376,10 @@ class _Parser(Atoms):
             case "command":
                 return token.text not in ("end", "pmod", "mod", "bmod")
             case "number":  # `\sqrt{2}3`, `(x+1)2`; never `x2`, and `2 3` is no product
+                if isinstance(previous, Constant):
+                    return token.spaced
+                if isinstance(previous, Apply) and previous.name == "factorial":
+                    return True
                 return isinstance(previous, Apply | Sum) and not token.spaced
             case "operator":
                 if token.text == "|":

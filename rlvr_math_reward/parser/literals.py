@@ -10,7 +10,7 @@ from rlvr_math_reward.tree import Number
 
 __all__ = ["number_literal", "plain_number", "repeating_decimal"]
 
-_SEPARATORS = str.maketrans("", "", ",{}\\! ")
+_SEPARATORS = str.maketrans("", "", ",{}\\!; ")
 MIN_REPEATS = 2
 """Periods written out before an ellipsis that make a decimal repeating: `0.33...`, but not `0.3...` or `3.14...`."""
 

@@ -41,13 +41,13 @@ _LONG_NAMES = {
 _ADJECTIVES = frozenset("odd even prime positive negative third fourth fifth".split())
 """Words of these that describe what is counted where a noun follows: "3 odd numbers", but "3 odd" says more."""
 UNITS = frozenset(
-    "mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh mg g gm kg lb lbs pound "
-    "pounds oz ounce ounces ton tons ml cl dl l liter liters litre litres gal gallon gallons s sec secs second "
-    "seconds min mins minute minutes h hr hrs hour hours day days week weeks month months year years deg degree "
-    "degrees rad radian radians usd eur dollar dollars cent cents euro euros unit units sq cu square cubic n "
-    "newton newtons j joule joules kj w watt watts kw v volt volts hz khz pa kpa atm mol k cal kcal acre acres "
-    "cup cups am pm meter meters metre metres centimeter centimeters kilometer kilometers millimeter millimeters "
-    "gram grams kilogram kilograms".split()
+    "gb mb kb tb byte bytes mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh "
+    "mg g gm kg lb lbs pound pounds oz ounce ounces ton tons ml cl dl l liter liters litre litres gal gallon "
+    "gallons s sec secs second seconds min mins minute minutes h hr hrs hour hours day days week weeks month "
+    "months year years deg degree degrees rad radian radians usd eur dollar dollars cent cents euro euros "
+    "unit units sq cu square cubic n newton newtons j joule joules kj w watt watts kw v volt volts hz khz pa "
+    "kpa atm mol k cal kcal acre acres cup cups am pm meter meters metre metres centimeter centimeters "
+    "kilometer kilometers millimeter millimeters gram grams kilogram kilograms".split()
 )
 SHORT_WORDS = frozenset("of in is as at by on no so if to up we it be an or my he me us do go am ok ha oh hi".split())
 ORDINALS = frozenset(("st", "nd", "rd", "th"))
