@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --constraint constraints.txt
 INSTALLED := .venv/.installed
+TRAINING := .venv/.training
 
 .PHONY: help test demo demo-check lint bench fuzz smollm2 clean
 
@@ -14,19 +15,26 @@ help:
 	@echo "make fuzz     random trees, texts and mutations for a while"
 	@echo "make smollm2  the weights that configs/grpo/gsm8k_smollm2_cpu.yaml trains"
 
-$(INSTALLED): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(INSTALL) --editable '.[dev]'
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+
+# What training needs, and all that the tests need besides: other frameworks, Ray, peers.
+$(TRAINING): pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[train,units,cli,report]'
 	touch $@
+
+$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[dev]'
+	touch $@ $(TRAINING)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest
 
-demo: $(INSTALLED)
+demo: $(TRAINING)
 	$(BIN)/python recipes/demo.py --config configs/grpo/demo_cpu.yaml
 
 # The same run, cut to a handful of steps: does every part still work?
-demo-check: $(INSTALLED)
+demo-check: $(TRAINING)
 	$(BIN)/python recipes/demo.py --config configs/grpo/demo_cpu.yaml --warm_start_steps 20 --max_steps 4 \
 		--model_name_or_path runs/demo_check/warm_start --dataset runs/demo_check/sums --output_dir runs/demo_check
 
