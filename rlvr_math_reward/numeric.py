@@ -94,10 +94,17 @@ def _is_endless(tree: Tree) -> bool:
     return own or any(_is_endless(child) for child in children(tree))
 
 
+def _has_integral(tree: Tree) -> bool:
+    own = isinstance(tree, BigOperator) and tree.name == "int"
+    return own or any(_has_integral(child) for child in children(tree))
+
+
 def _agree_at(left: Tree, right: Tree, names: list[str], index: int) -> bool | None:
     try:
         low = [_at_point(tree, names, index, LOW_DIGITS) for tree in (left, right)]
         clearly = abs(low[0] - low[1]) > FAR * max(abs(low[0]), abs(low[1]))
+        if clearly and (_has_integral(left) or _has_integral(right)):
+            return False  # the quadrature has bounded its own error
         high = [_at_point(tree, names, index, MIDDLE_DIGITS if clearly else HIGH_DIGITS) for tree in (left, right)]
     except (Unevaluated, ArithmeticError, ValueError):
         return None
@@ -119,6 +126,16 @@ def _at_point(tree: Tree, names: list[str], index: int, digits: int) -> Any:
         return evaluator.at(tree, point)
     finally:
         charge(min(MAX_STEPS, MAX_STEPS - evaluator.steps))
+
+
+def _denominator(exponent: Tree) -> int:
+    """The denominator of a rational exponent, 1 for any other."""
+    match exponent:
+        case Number(value, _, _):
+            return value.denominator
+        case Quotient(Number(top, _, _), Number(bottom, _, _)) if bottom:
+            return (top / bottom).denominator
+    return 1
 
 
 def _evaluator(digits: int) -> _Evaluator:
@@ -177,7 +194,7 @@ class _Evaluator:
             case Quotient(top, bottom):
                 return self.at(top, point) / self.at(bottom, point)
             case Power(base, exponent):
-                return self._power(self.at(base, point), self.at(exponent, point))
+                return self._power(self.at(base, point), self.at(exponent, point), _denominator(exponent))
             case Based(digits, base):
                 return self._fraction(based_value(digits, base))
             case Sequence("[" | "(", (inner,), "]" | ")", _):
@@ -219,8 +236,11 @@ class _Evaluator:
                 return self._in_radians(top, point, turn) / self.at(bottom, point)
         return self.at(tree, point)
 
-    def _power(self, base: Any, exponent: Any) -> Any:
+    def _power(self, base: Any, exponent: Any, denominator: int) -> Any:
         mp = self.mp
+        if denominator % 2 and denominator > 1 and mp.im(base) == 0 and mp.re(base) < 0:  # the real root, as elsewhere
+            size = self._power(-mp.re(base), exponent, 1)
+            return -size if int(mp.nint(exponent * denominator)) % 2 else size
         if base == 0:
             if mp.re(exponent) <= 0:
                 raise Unevaluated("a power of zero")

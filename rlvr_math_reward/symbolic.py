@@ -43,11 +43,11 @@ WAIT_SECONDS = 60.0
 """Seconds to wait for a child that other threads are asking. Long, so that load alone decides no verdict."""
 REAP_SECONDS = 1.0
 """Seconds to wait for a killed child; the kernel takes milliseconds unless the disk is gone."""
-MAX_LATE = 2
-"""Deadlines' worth of slow answers after which SymPy gets a rest. One happens; two are an attack."""
+MAX_LATE = 1
+"""Deadlines' worth of slow answers after which SymPy gets a rest. A batch of them is an attack."""
 SLOW = 0.2
 """Share of the deadline from which an answer counts as slow. An honest integral takes a hundredth."""
-REST_SECONDS = 5.0
+REST_SECONDS = 3.0
 """Seconds of that rest: longer than a batch is graded, shorter than the step of training that follows it."""
 MAX_REQUEST_BYTES = 1 << 20
 """Bytes of one question. An answer of 4,000 characters makes some 100 kB."""

@@ -12,7 +12,8 @@ LAYERS = """
     verdict policy tree tokenizer
     parser.literals parser.measures parser.wording parser.building parser.cursor parser.commands parser.atoms
     parser.levels parser
-    exact exact.algebra exact.closed_forms exact.separation numeric exact.powers exact.equality exact.functions exact.forms
+    exact exact.algebra exact.closed_forms exact.separation numeric exact.powers exact.equality exact.functions
+    exact.forms
     symbolic units
     kinds.answer kinds.signs kinds.scalar kinds.words kinds.choice kinds.matrix kinds.sets kinds.interval kinds.families
     kinds.collection kinds.quantity kinds.relation kinds comparing
