@@ -28,7 +28,7 @@ def test_first_example_prints_what_stands_below_it() -> None:
 def test_policy_table_names_every_field_with_its_default() -> None:
     section = README.split("## Choosing a policy")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)
-    assert [name for name, _ in rows] == [field.name for field in fields(Policy)]
+    assert sorted(name for name, _ in rows) == sorted(field.name for field in fields(Policy))
     assert len(rows) == len(fields(Policy)) > 5
 
 
