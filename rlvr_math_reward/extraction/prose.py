@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rlvr_math_reward.extraction.wrapping import clean
 
-__all__ = ["last_value", "only_value", "whole"]
+__all__ = ["RETRACTION", "last_value", "only_value", "whole"]
 
 _LENGTH = r"(?:[cmk]?m|mi|miles?|met(?:er|re)s?|in|inch(?:es)?|feet|foot|ft|yards?|yd|units?)"
 _UNIT = (
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     rf"\s*(?:(?:(?<=\d\s)|(?<=\d))(?P<unit>{_LENGTH}\s?\^\s?\{{?[23]\}}?)"
     rf"|(?P<word>(?!{_FUNCTION}|[aA]nd\b|[oO]r\b|to\b)[A-Za-z\u00c0-\u024f]{{2,}}(?:['’_]\w+)*)"
     r"|(?P<number>(?:\\?[$€£]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:\s+\d+\s?/\s?\d+)?)(?:\.\d+)?%?|(?:\\?[$€£])?\.\d+%?)"
-    r"|(?P<end>[.?!:]+(?=[*_)\"'\s]|$)|[?\"“”&@#])"
+    r"|(?P<end>[.?!:]+(?=[*_)\"'\s]|$)|[。！？?\"“”&@#])"
     r"|(?P<list>[,;]|and\b|or\b|And\b|Or\b|to\b)"
     r"|(?P<math>\\\((?:[^\\]|\\[^()])*\\\)|\\\[(?:[^\\]|\\[^\[\]])*\\\]|\$\$[^$]+\$\$"
     r"|\$(?![\s$])(?:[^$\\]|\\.)*(?<![\s\\])\$(?!\d))"
@@ -39,15 +39,77 @@ _TOKEN = re.compile(
 )
 _OPERATORS = frozenset("=<>+*/^≤≥≈≠−-±×·÷√(")
 _DIGIT = re.compile(r"\d")
-_UNSURE = frozenset(
-    ("could", "might", "may", "maybe", "perhaps", "possibly", "either", "not", "cannot", "unknown", "neither", "never")
-)
-_BEFORE = frozenset((
+_UNSURE = frozenset((
+    "could", "might", "may", "maybe", "perhaps", "possibly", "either", "not", "cannot", "unknown", "neither", "never",
+    "doubt", "suppose", "assume", "impossible", "nobody", "hardly", "unlikely", "contradicts", "contradiction",
+))  # fmt: skip
+_BOUNDS = frozenset((
     "not", "no", "never", "or", "except", "without", "than", "least", "most", "almost", "nearly", "roughly", "around",
     "over", "under", "above", "below",
 ))  # fmt: skip
-_DENIED = re.compile(r"[*_)\s]*(?:or\b|(?:is|are|was)(?:\s+not|n't|n’t|\s+wrong|\s+incorrect)\b)")
+_REFERS = re.compile(
+    # a number that bounds or excludes
+    r"beyond|within|hardly|barely|near|until|besides|but|unlike|versus|out"
+    r"|(?:exceed|exclud|contradict|reject|eliminat|discard|refut|violat|ignor|avoid|deny|denie|rul)(?:e|es|s|ed|d|ing)?"
+    # a number that names a thing
+    r"|step|theorem|lemma|corollary|proposition|claim|page|case|problem|question|exercise|example|equation|eqn?"
+    r"|figure|fig|table|section|chapter|line|row|column|method|approach|property|rule|base|mod|modulo"
+    # a number that is only the operand of an operation, or assumed
+    r"|by|of|from|plus|times|twice|thrice|double|half|triple|squared?|cubed?|root|adding|subtracting|multiplying|dividing"
+    r"|if|unless|when|suppose|assume|try|check"
+)
+_COMPUTED = re.compile(r"[\d)}%]\s*=|=\s*\\?[$€£]?\s*\Z")
+_AMOUNTS = frozenset((
+    "total", "sum", "profit", "change", "length", "distance", "weight", "age", "salary", "loss", "balance", "capacity",
+    "average", "mean", "median", "height", "width", "depth", "speed", "rate", "elevation", "cost", "price", "count",
+    "amount", "number", "commission", "area", "volume", "perimeter", "circumference", "radius", "diameter", "score",
+    "lifespan", "savings", "loan", "difference", "product", "remainder", "quotient", "population", "value", "pay",
+    "pressure", "excess", "payment", "payments", "income", "probability", "chance", "ratio", "percentage", "answer",
+    "result", "maximum", "minimum", "discount", "bill", "fee", "tip", "tax", "temperature", "angle", "slope", "bonus",
+))  # fmt: skip
+"""What a value may be "of": "a total of 17", but not "the square of 17"."""
+_UNEQUAL_TO = frozenset((
+    "close", "closer", "closest", "near", "next", "compared", "similar", "related", "prior", "due", "according", "added",
+    "add", "unequal", "refers", "up",
+))  # fmt: skip
+_SIGNS = frozenset(("negative", "minus"))
+_DENIED = re.compile(
+    r"[*_)\s]*(?:or\b|[❌❎✖✗✘🚫⛔👎]|squared\b|cubed\b|factorial\b|times\s+(?:as|the|that|\d)"
+    r"|(?:is|are|was)(?:\s+not|n't|n’t|\s+(?:wrong|incorrect|false|impossible|excluded|too|ruled))\b"
+    r"|(?:ca|does|do|could|would|wo)n['’]t\b|(?:does|can|could|would|will)\s+not\b|cannot\b|fails?\b|contradicts\b)"
+)
+_FOREIGN = re.compile(
+    r"\b(?:ne|pas|nicht|kein\w*|n[ãa]o|niet|geen|nie|nunca|jamais|не|нет|no\s+(?:es|son|era|puede|está)|non\s+(?:è|sono))\b"
+    r"|\bn['’](?:est|a)\b|不(?!同)|並非|并非|没有|ではない|じゃない|아니|नहीं|ليس",
+    re.IGNORECASE,
+)
+"""Negations in the languages that models answer in, before or after the value."""
+RETRACTION = re.compile(
+    r"[\W_]*(?:(?:but|no|hm+|oops|oh|actually|sorry|and|then|so)\b[\W_]*)*"
+    r"(?:wait\b|hold\s+on\b|scratch\s+that|(?:a\s+)?contradiction\b|(?:that|this|which)\s+contradicts"
+    r"|(?:that|this|it)(?:\s+(?:is|was|must\s+be|looks|seems)|['’]s)\s+(?:wrong|incorrect|false|impossible|absurd|a\s+mistake)"
+    r"|(?:that|this)\s*(?:(?:is|was|can)\s+not|(?:is|was|ca)n['’]t|cannot)\s+(?:be\s+)?(?:right|correct|true|so|possible|it)\b"
+    r"|i\s+(?:made|have)\s+(?:a\s+mistake|an\s+error))",
+    re.IGNORECASE,
+)
+"""A sentence that takes back the one before it."""
+_VERBS = (
+    r"is|are|was|were|be|becomes?|equals?|has|have|had|gives?|yields?|remains?|leaves?|leaving|totals?|gets?|got|needs?|takes?"
+    r"|took|makes?|made|costs?|pays?|paid|spends?|spent|earns?|earned|saves?|saved|receives?|sold|bought|contains?|weighs?"
+)
+_FILLERS = (
+    r"a|an|the|exactly|simply|just|only|precisely|definitely|clearly|indeed|actually|therefore|thus|hence|so|then|now|also"
+    r"|still|always|equal\s+to|equals|in\s+total|(?:a\s+)?(?:grand\s+)?(?:total|sum)(?:\s+of)?|another|all"
+)
+_ANNOUNCED = re.compile(
+    rf"(?:.*\b(?:(?:{_VERBS})\b|(?:'s|’s)\s)[\s:]*|.*[A-Za-z]:\s*)?(?:(?:{_FILLERS})\b[\s,*]*)*[\s(*]*", re.DOTALL | re.IGNORECASE
+)
+"""What may stand before the one number of a sentence: a subject with its verb, articles, "exactly" and their like."""
 _CHOICE = re.compile(r"\([A-H]\)\s*\S")
+_CHOSEN = re.compile(
+    r"(?:(?:so|thus|therefore|hence),?\s+)?the\s+(?:(?:correct|right|best)\s+)?(?:option|choice)\s+is:?\s+(\([A-H]\)|[A-H])[.!]?",
+    re.IGNORECASE,
+)
 _NOTHING = re.compile(
     r"(?:so,?\s+|therefore,?\s+|thus,?\s+|hence,?\s+)?(?:there\s+(?:is|are)\s+)?"
     r"(no\s+(?:real\s+|integer\s+)?solutions?|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined)"
@@ -71,6 +133,8 @@ def whole(line: str) -> str:
         return clean(line)
     if nothing := _NOTHING.fullmatch(line):
         return nothing[1]
+    if chosen := _CHOSEN.fullmatch(line):
+        return chosen[1]
     if _CHOICE.match(line):
         return clean(line)
     number = _TOKEN.match(line)
@@ -86,9 +150,12 @@ def last_value(line: str) -> str | None:
     end = len(line)
     while end > 0:
         start = _sentence_start(line, end)
-        found = _value(line[start:end])
+        sentence = line[start:end]
+        found = _value(sentence)
         if found is not None:
             return found
+        if RETRACTION.match(sentence):
+            return ""
         end = start
     return None
 
@@ -111,9 +178,23 @@ def only_value(sentence: str) -> str | None:
     left, right = _extent(sentence, tokens, anchors[-1])
     if left > anchors[0] or (left and sentence[tokens[left - 1].start] == "="):
         return None
-    if left and sentence[tokens[left - 1].start : tokens[left - 1].end].lower() in _BEFORE:
+    if _DENIED.match(sentence, tokens[right].end):
+        return None
+    if not (_ANNOUNCED.fullmatch(sentence, 0, tokens[left].start) or _says(sentence, tokens[:left], tokens[anchors[-1]])):
         return None
     return _text(sentence, tokens, left, right)
+
+
+def _says(sentence: str, before: list[_Token], value: _Token) -> bool:
+    """Whether the tokens before the value are the subject and verb of a sentence of its own: "Lea climbed 17 steps"."""
+    words = _words(sentence, before)
+    last = words[-1] if words else ""
+    if _is_unsure(words) or last in _BOUNDS:
+        return False
+    refers = last in _SIGNS or _refers(words)
+    if _is_computed(sentence, before, value):
+        return sentence[0].isupper() or not refers
+    return sentence[0].isupper() and len(words) > 1 and not refers
 
 
 def _value(sentence: str) -> str | None:
@@ -127,15 +208,46 @@ def _value(sentence: str) -> str | None:
             return None
         anchor = last
     left, right = _extent(sentence, tokens, anchor)
-    words = [sentence[t.start : t.end].lower() for t in tokens[:left] if t.kind in ("word", "list")]
-    if words and (words[-1] in _BEFORE or any(w in _UNSURE or w.endswith(("n't", "n’t")) for w in words)):
+    words = _words(sentence, tokens[:left])
+    if _is_unsure(words) or _FOREIGN.search(sentence):
         return ""
-    if left > 1 and words[-1:] == ["of"] and tokens[left - 2].kind in ("number", "math"):
+    computed = _is_computed(sentence, tokens[:left], tokens[anchor])
+    if (words and words[-1] in _BOUNDS) or (not computed and _refers(words)):
+        return ""
+    joint = left > 1 and tokens[left - 2].kind in ("number", "math")
+    if joint and words[-1:] == ["of"]:
         return ""  # "5 of 12"
+    if words and words[-1] in _SIGNS:
+        if joint:
+            return ""  # "12 minus 5"
+        left -= 1
     rest = sentence[tokens[right].end :]
-    if "?" in rest or _DENIED.match(rest):
+    if "?" in rest or "？" in rest or _DENIED.match(rest):
         return ""
     return _text(sentence, tokens, left, right)
+
+
+def _words(sentence: str, tokens: list[_Token]) -> list[str]:
+    return [sentence[token.start : token.end].lower() for token in tokens if token.kind in ("word", "list")]
+
+
+def _is_unsure(words: list[str]) -> bool:
+    return any(word in _UNSURE or word.endswith(("n't", "n’t")) for word in words)
+
+
+def _is_computed(sentence: str, before: list[_Token], value: _Token) -> bool:
+    """Whether the value is the result of a computation ("by 12 - 7 = 5"): it is, whatever word stands before."""
+    return _COMPUTED.search(sentence, before[-1].start if before else 0, value.start) is not None
+
+
+def _refers(words: list[str]) -> bool:
+    """Whether the words before a number say that it names, bounds or feeds something and is not what is sought."""
+    last, earlier = words[-1] if words else "", words[-2] if len(words) > 1 else ""
+    if last == "of":
+        return earlier not in _AMOUNTS
+    if last == "to":
+        return earlier in _UNEQUAL_TO and not (earlier == "up" and words[-3:-2] > [""] and words[-3].startswith(("add", "sum", "round")))
+    return _REFERS.fullmatch(last) is not None
 
 
 def _tokens(sentence: str) -> list[_Token]:

@@ -23,6 +23,8 @@ MAX_GAP = 80
 MAX_WINDOW = 2 * MAX_ANSWER_CHARS
 """Characters in which the braces of one box, and the answer that no rule marks, are looked for."""
 
+_MAX_QED = 30
+"""Characters of the mark that ends a proof, with the math delimiters around it."""
 _MAX_WRAPPERS = 8
 """Layers of `**`, `$`, `\\[` ... that are taken off one answer."""
 
@@ -37,9 +39,16 @@ _LAST = _FIRST | frozenset((".", ",", ";", ")", "]", "\\"))
 _NOTE = re.compile(r"<<[^<>]*>>|<\|[^<>|]*\|>|</?s>|</?answer>")
 _BOLD = re.compile(r"(?<![\w)\]}])(?:\*\*|__)|(?:\*\*|__)(?![\w(\[{\\])")
 _SPACING = ("\\,", "\\;", "\\!", "\\:", "\\ ", "\\\\")
-_EMOJI = " \t\r\n" + "".join(
-    map(chr, (*range(0x2600, 0x27C0), *range(0x1F300, 0x1FB00), 0x2B50, 0xFE0F, 0x200D))
-)  # fmt: skip
+_DECORATION = " \t\r\n。✅✔☑🟢🎉🎊🥳🏆⭐🌟✨🚀🔥😊😀😃😄😁🙂😎🤓🤗👍👏🙌💪👌👉💡🎯❤🎓📌🏁📝🔑🧮🎈💎🥇➡" + "".join(
+    map(chr, (0xFE0F, 0x200D, *range(0x1F3FB, 0x1F400)))
+)
+"""What adorns an answer and says nothing. A cross or a stop sign is none of it: `4❌` denies."""
+_EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])")
+_THEREFORE = re.compile(r"(\$|\\[(\[])?\s*(?:[=-]>|[⇒⟹→∴]|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))\s*")
+_QED = re.compile(
+    r"[\s.]*(?:[∎■□]|(?P<math>\$|\\\(|\\\[)?\s*\\(?:square|blacksquare|Box|qed)(?![A-Za-z])(?(math)\s*(?:\$|\\\)|\\\])))"
+    r"(?=\s*\$?[.\s]*\Z)"
+)
 _ROWS = re.compile(
     r"\\begin\{(align|aligned|gather|gathered|split|equation|eqnarray)(\*?)\}(.*)\\end\{\1\2\}", re.DOTALL
 )
@@ -48,12 +57,19 @@ _BARE = re.compile(rf"\s*{NAME}\s*")
 
 
 def plain(text: str) -> str:
-    """The text without Markdown bold, calculator notes (`<<3*5=15>>`) and end-of-text tokens."""
+    """The text without Markdown bold, calculator notes (`<<3*5=15>>`), end-of-text tokens and marks of a proof."""
     if "<" in text:
         text = _NOTE.sub("", text)
     if "**" in text or "__" in text:
         text = _BOLD.sub("", text)
-    return text.strip()
+    if "*" in text:
+        text = _EMPHASIS.sub(r"\1", text)
+    text = text.strip()
+    if therefore := _THEREFORE.match(text):
+        text = (therefore[1] or "") + text[therefore.end() :]
+    if proved := _QED.search(text, max(0, len(text) - _MAX_QED)):
+        text = text[: proved.start()] + text[proved.end() :].rstrip(" .")
+    return text
 
 
 def clean(text: str) -> str:
@@ -67,11 +83,15 @@ def clean(text: str) -> str:
         return text
     for _ in range(_MAX_WRAPPERS):
         before = text
-        text = text.strip(" \t\r\n*`~")
+        text = text.strip(" \t\r\n`~")
+        if text.startswith("*") and text.endswith("*") and len(text) > 2:
+            text = text[1:-1]
+        if text.endswith("\\") and not text.endswith("\\\\"):
+            text = text[:-1].rstrip()  # what is left of a control space
         if text.endswith((".", ",", ";")) and not text.endswith(("..", ".m.", *_SPACING)):
             text = text[:-1]
         if not text.isascii():
-            text = text.strip(_EMOJI)
+            text = text.strip(_DECORATION)
         while text.endswith(_SPACING):
             text = text[:-2].rstrip(" ~")
         if text.startswith(("$", "\\")) or text.endswith(("$", "\\)", "\\]")):
