@@ -6,7 +6,7 @@
 A YAML file holds what differs from TRL's defaults; every key is also a flag, and flags win. The keys are those of
 `RecipeArguments` below and of TRL's GRPOConfig and ModelConfig. `--resume_from_checkpoint true` goes on from the last
 checkpoint in `output_dir`. Left in `output_dir`: the model, `trainer_state.json`, and `completions/*.parquet` with the
-extracted answer, the gold and the outcome of each completion.
+extracted answer, the gold and the outcome of each completion. `recipes/rloo.py` is the same with RLOO.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trl import GRPOConfig, GRPOTrainer, ModelConfig, TrlParser, get_peft_config
 from trl.rewards import think_format_reward
 
 from rlvr_math_reward import Policy, rewards
-from rlvr_math_reward.data import PROMPT_STYLES, DataError, load_problems, to_dataset
+from rlvr_math_reward.data import PROMPT_STYLES, DataError, Problem, load_problems, to_dataset
 
 # TRL 1.16 reads an attribute that transformers 5.24 renamed, at every step.
 warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
@@ -55,9 +55,9 @@ class RecipeArguments:
             raise SystemExit(f"error: prompt_style: no {self.prompt_style!r}; available: {', '.join(PROMPT_STYLES)}")
 
 
-def parse(argv: list[str] | None = None) -> tuple[RecipeArguments, GRPOConfig, ModelConfig]:
+def parse(argv: list[str] | None = None, config: type = GRPOConfig) -> tuple[RecipeArguments, GRPOConfig, ModelConfig]:
     # allow_abbrev: `--max_step 2` is a misspelling of `--max_steps`, not short for it.
-    parser = TrlParser((RecipeArguments, GRPOConfig, ModelConfig), allow_abbrev=False)
+    parser = TrlParser((RecipeArguments, config, ModelConfig), allow_abbrev=False)
     recipe, training, model = parser.parse_args_and_config(argv)
     return recipe, training, model
 
@@ -77,6 +77,21 @@ def reward_functions(recipe: RecipeArguments) -> list[RewardFunction]:
         named = "; math_reward needs `policy` or `scores`" if "math_reward" in unknown else ""
         raise SystemExit(f"error: reward_funcs: no {', '.join(unknown)}; available: {', '.join(available)}{named}")
     return [available[name] for name in recipe.reward_funcs]
+
+
+def read_problems(recipe: RecipeArguments, training: GRPOConfig) -> dict[str, list[Problem]]:
+    splits = {"train": recipe.dataset_train_split}
+    if training.eval_strategy != "no":
+        splits["test"] = recipe.dataset_test_split
+    columns = {"question_column": recipe.question_column, "gold_column": recipe.gold_column}
+    where = {"config": recipe.dataset_config, **columns}
+    problems = {role: load_problems(recipe.dataset, split, **where) for role, split in splits.items()}
+    # TRL makes no batch of fewer, and would end without a step and without a word.
+    needed = training.generation_batch_size // training.num_generations
+    if len(problems["train"]) < needed:
+        counted = f"{len(problems['train'])} problems, and a batch holds {needed}"
+        raise SystemExit(f"error: {recipe.dataset}: {counted}; lower gradient_accumulation_steps")
+    return problems
 
 
 def model_folder(name: str, gguf_file: str | None) -> str:
@@ -106,21 +121,18 @@ def load_model(
     return folder, tokenizer
 
 
-def main(recipe: RecipeArguments, training: GRPOConfig, model: ModelConfig) -> GRPOTrainer:
+def main(
+    recipe: RecipeArguments, training: GRPOConfig, model: ModelConfig, trainer_class: type = GRPOTrainer
+) -> GRPOTrainer:
     # Rewards and data: what is wrong with them shows before any model loads
     reward_funcs = reward_functions(recipe)
-    splits = {"train": recipe.dataset_train_split}
-    if training.eval_strategy != "no":
-        splits["test"] = recipe.dataset_test_split
-    columns = {"question_column": recipe.question_column, "gold_column": recipe.gold_column}
-    where = {"config": recipe.dataset_config, **columns}
-    problems = {role: load_problems(recipe.dataset, split, **where) for role, split in splits.items()}
+    problems = read_problems(recipe, training)
 
     # Model and trainer
     policy_model, tokenizer = load_model(recipe, training, model)
     chat = tokenizer.chat_template is not None
     datasets = {role: to_dataset(rows, recipe.prompt_style, conversational=chat) for role, rows in problems.items()}
-    trainer = GRPOTrainer(
+    trainer = trainer_class(
         model=policy_model,
         reward_funcs=reward_funcs,
         args=training,

@@ -75,6 +75,7 @@ def test_a_stopped_run_goes_on(tiny_model: str, tmp_path: Path, resume: str) -> 
         ({"reward_funcs": "math_reward", "policy": '{"rel_toll": 0.1}'}, "rel_toll"),
         ({"reward_funcs": "math_reward", "policy": '{"rel_tol": 2}'}, "Policy.rel_tol is 2"),
         ({"reward_funcs": "math_reward", "scores": '{"exakt": 1}'}, "exakt"),
+        ({"gradient_accumulation_steps": "8"}, "train.jsonl: 4 problems, and a batch holds 8; lower gradient_acc"),
         ({"prompt_style": "boxd"}, "prompt_style: no 'boxd'; available: question, boxed, think"),
         ({"model_name_or_path": "nobody/nothing"}, "nobody/nothing: not loaded"),
         ({"model_name_or_path": "runs/not_there"}, "runs/not_there: not loaded"),
