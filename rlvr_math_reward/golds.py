@@ -17,6 +17,7 @@ from rlvr_math_reward.kinds import choice, classify
 from rlvr_math_reward.kinds.answer import Answer
 from rlvr_math_reward.kinds.scalar import SEVERAL
 from rlvr_math_reward.parser import ParseError, parse
+from rlvr_math_reward.parser.literals import plain_number
 from rlvr_math_reward.parser.wording import spelled, symbols
 from rlvr_math_reward.tree import Constant, Tree, Words, children, render
 
@@ -64,6 +65,9 @@ def sources(gold: object) -> list[str]:
 @lru_cache(maxsize=16_384)
 def read_gold(text: str) -> Gold | BadGold:
     """The gold in a text, with its kind."""
+    number = plain_number(text)
+    if number is not None:
+        return Gold(Answer(text, number), "scalar", render(number), True)
     stated = _stated(text)
     if stated.strip() in _MISSING:
         return BadGold(stated, "the gold is empty")

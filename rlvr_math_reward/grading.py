@@ -21,9 +21,10 @@ from rlvr_math_reward.kinds.answer import Answer, Match
 from rlvr_math_reward.kinds.scalar import is_plain_number
 from rlvr_math_reward.parser import ParseError
 from rlvr_math_reward.parser import parse as _parse
+from rlvr_math_reward.parser.literals import plain_number
 from rlvr_math_reward.parser.wording import spelled
 from rlvr_math_reward.policy import Policy
-from rlvr_math_reward.tree import Apply, Quantity, Tree, Words, render
+from rlvr_math_reward.tree import Apply, Number, Quantity, Tree, Words, render
 from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
 
 __all__ = ["canonicalize", "extract_answer", "grade", "grade_batch", "parse", "verify"]
@@ -231,6 +232,8 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     if prediction == gold.answer.text:
         return Verdict(Outcome.CORRECT, 1.0, prediction, prediction, gold.kind, None, "text", "both are written alike",
                        gold.canonical, gold.canonical)  # fmt: skip
+    if type(gold.answer.tree) is Number and (number := plain_number(prediction)) is not None:
+        return _compared_numbers(prediction, number, gold, policy)
     new_verdict()
     tree = _read(prediction, gold.numeric)
     if isinstance(tree, ParseError) and gold.kind in _READ_AS_TEXT:
@@ -248,6 +251,15 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
     return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
                    gold.canonical, canonical, match.parts)  # fmt: skip
+
+
+def _compared_numbers(prediction: str, number: Number, gold: Gold, policy: Policy) -> Verdict:
+    """Two plain numbers, as in most of GSM8K: the ladder without a parse, a kind and a canonical form to make."""
+    match = Ladder(policy).scalar(gold.answer.tree, number)
+    canonical = render(number)
+    outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
+    return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
+                   gold.canonical, canonical)  # fmt: skip
 
 
 def _matched(gold: Gold, prediction: Answer, policy: Policy) -> Match:

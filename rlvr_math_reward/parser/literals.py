@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from rlvr_math_reward.policy import MAX_DIGITS
@@ -38,8 +39,13 @@ def number_literal(token: Token) -> Number:
     return Number(value, bool(point and fraction), grouped)
 
 
-def plain_number(text: str) -> Number:
-    """The number of `[-]digits[.digits]`, of few digits."""
+_PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+
+
+def plain_number(text: str) -> Number | None:
+    """The number of a text that is nothing but `[-]digits[.digits]`, as most answers of GSM8K are; else None."""
+    if not _PLAIN.fullmatch(text):
+        return None
     whole, point, fraction = text.partition(".")
     if not point:
         return Number(Fraction(int(whole)))
