@@ -61,6 +61,7 @@ PIECES = (
     "**", "`", "```", "\n", " ", "\t", "\r", "4", "17", "1/2", "0.5", "1,234", "%", "x", "x=", "f(x)", "cm",
     "p.m.", "apples", "A", "(B)", r"\frac{1}{2}", r"\text{", r"\begin{aligned}", r"\end{aligned}", "&", "_",
     "^", "é", "−", "✅", "\u2028", "\x00", "\ud800", "①", "½", "٣",
+    "❌", "答案是", "。", "<THINK>", "<!--", "-->", r"\phantom{", "wait", "negative",
 )  # fmt: skip
 soup = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 texts = st.one_of(st.text(max_size=200), soup)
@@ -171,6 +172,20 @@ HOSTILE = {
     "notes": "5<<5>>",
     "emoji": "✅",
     "items": "- 4\n",
+    "comments": "<!-- ",
+    "phantoms": r"\phantom{",
+    "percent lines": "\n \t%",
+    "big tags": "<THINK> <ANSWER>",
+    "Chinese": "答案是",
+    "denials": "I do not think that the answer is so, ",
+    "waits": "but wait, no, ",
+    "announcements": "it is a total of ",
+    "totals": "a grand total of the sum ",
+    "minus signs": "- ",
+    "fractions": r"\frac{1}",
+    "emphases": "*a",
+    "squares": r" $\square",
+    "in words": "4 (forty ",
 }
 FRAMES = (
     "{}",

@@ -1,20 +1,21 @@
 """The answer in `\\boxed{...}` or `\\fbox{...}`: the last box, with those that only connectives part from it.
 
 The outermost box counts when boxes are nested. A last box that is empty or never closes is no answer, even where an
-earlier one closed. What stands before or after the boxes is not read, but for a minus sign right before one.
+earlier one closed. Prose before or after the boxes is not read. A sign right before one is part of the answer; an
+operator or a factor right next to one (`\\boxed{4}^2`, `2\\boxed{4}`) makes it a part of a formula and no answer.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 from rlvr_math_reward.extraction.wrapping import BROKEN, MAX_GAP, MAX_WINDOW, NAME, Found, clean
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
 
-__all__ = ["CONNECTIVE", "boxed"]
+__all__ = ["CONNECTIVE", "boxed", "closing"]
 
 Box: TypeAlias = tuple[int, int, int]
 """A box: where its command stands, where its content starts and ends."""
@@ -28,12 +29,16 @@ CONNECTIVE = re.compile(
     r"(?![A-Za-z])"
     r"|\\(?:begin|end|color|textcolor|hspace|vspace)\*?\{\w+\*?\}|\\(?:textcolor|color)(?![A-Za-z])"
     r"|(?:and|or|also|either|else|maybe|perhaps|possibly|probably|alternatively|otherwise|versus|vs)\b"
-    r"|(?:part|case|option|root|solution|answer)?\s*\(?[A-Za-z\d]{1,3}[.):]"
+    r"|(?:part|case|option|root|solution|answer)?\s*\(?(?!no\b)[A-Za-z\d]{1,3}[.):]"
     rf"|{NAME}\s*&?\s*=|=)*",
     re.IGNORECASE,
 )
 _NAMED = re.compile(rf"({NAME})\s*&?\s*=\s*[$({{\[\\\s]*$")
 _ECHO = re.compile(r"\byour\s+(?:final\s+)?answers?\s+(?:in|within|inside|using|as|with|into)\s*[\\`$(\s]*$")
+_EQUALS = re.compile(r"(?:[\s$&]|\\[\\()\[\]])*=(?:[\s$&]|\\[()\[\]])*")
+_PLACEHOLDER = re.compile(
+    r"(?:\\text\{)?\s*(?:(?:your|the|final)\s+)*answers?(?:\s+here)?\s*\}?|\.{3}|…|\\[lc]?dots", re.IGNORECASE
+)
 _BLANK = re.compile(r"(?:[\s{}$~.,]|\\(?:[,;:!\s()\[\]]|(?:text|mathrm|mathbf|textbf|quad|qquad)(?![A-Za-z])))*")
 
 
@@ -55,13 +60,13 @@ def boxed(text: str) -> Found | None:
     if opened is None or _is_echo(text, mark):
         return BROKEN
     start = opened.end()
-    end = _close(text, start, len(text))
+    end = closing(text, start, len(text))
     if end < 0:
         return BROKEN
     previous = next(marks, -1)
     if previous < 0:
-        return _content(text, mark, start, end), start, end
-    if _close(text, end + 1, len(text)) >= 0:
+        return BROKEN if _is_operand(text, mark, end + 1) else (_content(text, mark, start, end), start, end)
+    if closing(text, end + 1, len(text)) >= 0:
         outer = _outermost(text, mark, start, end)
         if outer[0] != mark:
             mark, start, end = outer
@@ -83,7 +88,35 @@ def _marks(text: str) -> Iterator[int]:
             yield at
 
 
-_MINUS = re.compile(r"(?:[=,($\[{]|\\[(\[])\s*[-−]\s*$")
+_REACH = 40
+"""Characters next to a box in which a sign or an operator is looked for."""
+_SIGN = re.compile(
+    r"(?:(?:\A|[=,($\[{&\n]|\\[(\[]|:\s|[A-Za-z]{2,}\s)\s*(?:[-−]|\\pm\s*)|(?:[=,($\[{]|\\[(\[])\s*[-−]\s+)\Z"
+)
+_APART = frozenset(("", " ", "\n", "\t", "$", ".", ",", ":", ";", "=", "(", "["))
+"""What may stand right before or after a box and joins it to nothing."""
+_OPERAND = r"(?:[\d)\]!]|(?<![A-Za-z\\])[A-Za-z])"
+_OPERATES = re.compile(
+    rf"(?:{_OPERAND}\s?[-−+*/·×÷]|[\^√]|\d|(?<![\w\\'’])[b-zB-Z]|\\[dt]?frac\s*\{{[^{{}}]*\}}(?:\{{[^{{}}]*\}})?"
+    r"|\\(?:cdot|times|div|sqrt|[dt]?frac|mp|ln|log|sin|cos|tan)\s*)\{?\Z",
+    re.ASCII,
+)
+_VALUE = r"(?:[\d(]|[A-Za-z](?![A-Za-z])|\\(?!text|math|mbox|quad|[^A-Za-z]))"
+_OPERATED = re.compile(
+    rf"\^\s*\{{?\s*(?:[-−+(\d]|[a-np-zA-Z](?![A-Za-z])|\\(?:[dt]?frac|sqrt|pi))|!(?=\s*(?:\$|\\[)\]]|[\^*/+=]))|[/·×÷*]\s*[\d(]"
+    rf"|[/+−-]\s*{_VALUE}|\d|[a-fi-knopqrt-z](?![A-Za-z])|\\(?:cdot|times|div|[dt]?frac|sqrt|pi)(?![A-Za-z])",
+    re.ASCII,
+)
+_BASE = re.compile(r"_(?:\{\s*\d{1,2}\s*\}|\d)(?!\d)")
+
+
+def _is_operand(text: str, mark: int, end: int) -> bool:
+    """Whether an operator or a factor touches the box that stands from `mark` to `end`."""
+    if text[mark - 1 : mark] not in _APART and _OPERATES.search(text, max(0, mark - _REACH), mark):
+        return True
+    if text[end : end + 1] in _APART:
+        return False
+    return _OPERATED.match(text, end, end + _REACH) is not None
 
 
 def _content(text: str, mark: int, start: int, end: int) -> str:
@@ -92,8 +125,12 @@ def _content(text: str, mark: int, start: int, end: int) -> str:
     if _is_blank(content):
         return ""
     answer = clean(_unbox(content))
-    if mark and text[mark - 1] in "-− " and _MINUS.search(text[max(0, mark - 8) : mark]):
-        return f"-({answer})" if not answer.isalnum() else f"-{answer}"
+    if text[end + 1 : end + 2] == "_" and answer.isalnum() and (base := _BASE.match(text, end + 1)):
+        answer += base.group()
+    sign = text[max(0, mark - _REACH) : mark].rstrip()[-1:] if mark else ""
+    if sign and sign in "-−m" and _SIGN.search(text, max(0, mark - _REACH), mark):
+        sign = "-" if sign != "m" else "\\pm "
+        return f"{sign}({answer})" if not answer.isalnum() else f"{sign}{answer}"
     return answer
 
 
@@ -108,7 +145,7 @@ def _is_blank(content: str) -> bool:
     return len(content) <= MAX_GAP and _BLANK.fullmatch(content) is not None
 
 
-def _close(text: str, start: int, end: int) -> int:
+def closing(text: str, start: int, end: int) -> int:
     """Where the brace that is open at `start` closes, or -1. An escaped brace opens and closes nothing."""
     depth, at = 1, start
     limit = min(end, start + MAX_WINDOW)
@@ -154,22 +191,27 @@ def _group(text: str, last: Box, before: Iterator[int]) -> Found:
     for previous in before:
         right = boxes[-1][0]
         opened = _OPEN.match(text, previous)
-        closed = _close(text, opened.end(), right) if opened else -1
+        closed = closing(text, opened.end(), right) if opened else -1
         if opened is None or closed < 0 or right - closed > MAX_GAP:
             if closed < 0 and right - previous <= MAX_GAP and "\n" not in text[previous:right]:
                 return BROKEN  # `\\boxed{3 or \\boxed{4}`: there is no telling where the first one ends
             break
-        if not CONNECTIVE.fullmatch(text, closed + 1, right):
+        if not CONNECTIVE.fullmatch(text, closed + 1, right) or _PLACEHOLDER.fullmatch(text, opened.end(), closed):
             break
         boxes.append((previous, opened.end(), closed))
         if len(boxes) > MAX_ITEMS:
             break
     boxes.reverse()
+    if _is_operand(text, boxes[0][0], boxes[-1][2] + 1):
+        return BROKEN
     parts = [_content(text, *box) for box in boxes]
-    empty = not parts[-1]
-    if len(parts) > 1:
+    if not parts[-1]:
+        return BROKEN
+    gaps = [text[one[2] + 1 : two[0]] for one, two in pairwise(boxes)]
+    chained = bool(gaps) and all(_EQUALS.fullmatch(gap) for gap in gaps)
+    if len(parts) > 1 and not chained:
         parts = _named(text, boxes, parts)
-    answer = "" if empty else ", ".join(dict.fromkeys(filter(None, parts)))
+    answer = (" = " if chained else ", ").join(dict.fromkeys(filter(None, parts)))
     return answer, boxes[0][1], boxes[-1][2]
 
 

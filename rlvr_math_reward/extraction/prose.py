@@ -69,15 +69,17 @@ _AMOUNTS = frozenset((
 ))  # fmt: skip
 """What a value may be "of": "a total of 17", but not "the square of 17"."""
 _UNEQUAL_TO = frozenset((
-    "close", "closer", "closest", "near", "next", "compared", "similar", "related", "prior", "due", "according", "added",
-    "add", "unequal", "refers", "up",
+    "close", "closer", "closest", "near", "next", "compared", "similar", "related", "prior", "due", "according", "add",
+    "added", "unequal", "refers", "up",
 ))  # fmt: skip
 _SIGNS = frozenset(("negative", "minus"))
 _DENIED = re.compile(
     r"[*_)\s]*(?:or\b|[❌❎✖✗✘🚫⛔👎]|squared\b|cubed\b|factorial\b|times\s+(?:as|the|that|\d)"
     r"|(?:is|are|was)(?:\s+not|n't|n’t|\s+(?:wrong|incorrect|false|impossible|excluded|too|ruled))\b"
-    r"|(?:ca|does|do|could|would|wo)n['’]t\b|(?:does|can|could|would|will)\s+not\b|cannot\b|fails?\b|contradicts\b)"
+    r"|(?:(?:ca|does|do|could|would|wo)n['’]t|(?:does|can|could|would|will)\s+not|cannot)\b(?!\s+be\s+(?:further\s+)?[a-z]{3,}ed\b)"
+    r"|fails?\b|contradicts\b)"
 )
+"""What denies the value before it. That it "cannot be simplified further" does not."""
 _FOREIGN = re.compile(
     r"\b(?:ne|pas|nicht|kein\w*|n[ãa]o|niet|geen|nie|nunca|jamais|не|нет|no\s+(?:es|son|era|puede|está)|non\s+(?:è|sono))\b"
     r"|\bn['’](?:est|a)\b|不(?!同)|並非|并非|没有|ではない|じゃない|아니|नहीं|ليس",
@@ -99,10 +101,11 @@ _VERBS = (
 )
 _FILLERS = (
     r"a|an|the|exactly|simply|just|only|precisely|definitely|clearly|indeed|actually|therefore|thus|hence|so|then|now|also"
-    r"|still|always|equal\s+to|equals|in\s+total|(?:a\s+)?(?:grand\s+)?(?:total|sum)(?:\s+of)?|another|all"
+    r"|still|always|equal\s+to|equals|in\s+total|grand|(?:total|sum)(?:\s+of)?|another|all|number"
 )
 _ANNOUNCED = re.compile(
-    rf"(?:.*\b(?:(?:{_VERBS})\b|(?:'s|’s)\s)[\s:]*|.*[A-Za-z]:\s*)?(?:(?:{_FILLERS})\b[\s,*]*)*[\s(*]*", re.DOTALL | re.IGNORECASE
+    rf"(?:.*\b(?:(?:{_VERBS})\b|(?:'s|’s)\s)[\s:]*|.*[A-Za-z]:\s*)?(?:(?:{_FILLERS})\b[\s,*]*)*",
+    re.DOTALL | re.IGNORECASE,
 )
 """What may stand before the one number of a sentence: a subject with its verb, articles, "exactly" and their like."""
 _CHOICE = re.compile(r"\([A-H]\)\s*\S")
@@ -180,7 +183,8 @@ def only_value(sentence: str) -> str | None:
         return None
     if _DENIED.match(sentence, tokens[right].end):
         return None
-    if not (_ANNOUNCED.fullmatch(sentence, 0, tokens[left].start) or _says(sentence, tokens[:left], tokens[anchors[-1]])):
+    announced = _ANNOUNCED.fullmatch(sentence[: tokens[left].start].rstrip(" \t\n(*"))
+    if not announced and not _says(sentence, tokens[:left], tokens[anchors[-1]]):
         return None
     return _text(sentence, tokens, left, right)
 
@@ -246,7 +250,8 @@ def _refers(words: list[str]) -> bool:
     if last == "of":
         return earlier not in _AMOUNTS
     if last == "to":
-        return earlier in _UNEQUAL_TO and not (earlier == "up" and words[-3:-2] > [""] and words[-3].startswith(("add", "sum", "round")))
+        reaches = earlier == "up" and " ".join(words[-3:-2]).startswith(("add", "sum", "round"))
+        return earlier in _UNEQUAL_TO and not reaches
     return _REFERS.fullmatch(last) is not None
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rlvr_math_reward.extraction.boxes import CONNECTIVE, boxed
+from rlvr_math_reward.extraction.boxes import CONNECTIVE, boxed, closing
 from rlvr_math_reward.extraction.phrases import phrase
 from rlvr_math_reward.extraction.prose import last_value, whole
 from rlvr_math_reward.extraction.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Found, clean, plain
@@ -47,7 +47,7 @@ def extract(completion: str, fallback: str = "last_number") -> Extraction | None
     start = _start(completion)
     if start < 0:
         return None
-    part = completion[start:] if start else completion
+    part = _visible(completion[start:] if start else completion)
     for name, rule in (*RULES, (fallback, FALLBACKS[fallback])):
         found = rule(part)
         if found is not None:
@@ -56,33 +56,65 @@ def extract(completion: str, fallback: str = "last_number") -> Extraction | None
     return None
 
 
+_THINK = re.compile(r"<(/?)think>", re.IGNORECASE)
+
+
 def _start(text: str) -> int:
     """Where the part after the thinking starts; -1 when the thinking never ends."""
-    if text.rfind("think>") < 0:
+    if "<" not in text:
         return 0
-    closed = text.rfind("</think>")
-    if text.find("<think>", closed + 1) >= 0:
-        return -1
-    return closed + 8 if closed >= 0 else 0
+    closed, opened = 0, -1
+    for tag in _THINK.finditer(text):
+        if tag[1]:
+            closed = tag.end()
+        else:
+            opened = tag.start()
+    return -1 if opened >= closed else closed
+
+
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|^[ \t]*%[^\n]*", re.DOTALL | re.MULTILINE)
+_PHANTOM = re.compile(r"\\[hv]?phantom\s*\{")
+
+
+def _visible(text: str) -> str:
+    """The text with blanks for what a reader does not see: comments and phantoms. Every place stays where it was."""
+    if "%" in text or ("<" in text and "<!--" in text):
+        text = _HIDDEN.sub(lambda hidden: " " * len(hidden[0]), text)
+    if text.rfind("phantom") < 0:
+        return text
+    parts: list[str] = []
+    at = 0
+    while found := _PHANTOM.search(text, at):
+        end = closing(text, found.end(), len(text))
+        end = len(text) if end < 0 else min(end + 1, len(text))
+        parts += text[at : found.start()], " " * (end - found.start())
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 # -- <answer> ------------------------------------------------------------------------------------------------------
+_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
+
+
 def _answer_tag(text: str) -> Found | None:
-    if text.rfind("answer>") < 0 or (opened := text.rfind("<answer>")) < 0:
+    if "<" not in text:
         return None
-    closed = text.find("</answer>", opened)
-    if closed < 0:
+    tags = [(tag.start(), tag.end(), not tag[1]) for tag in _TAG.finditer(text)]
+    last = next((at for at in reversed(range(len(tags))) if tags[at][2]), -1)
+    if last < 0:
+        return None
+    if last + 1 == len(tags):
         return BROKEN
-    answer, start, end = _inner(text, opened + 8, closed)
+    answer, start, end = _inner(text, tags[last][1], tags[last + 1][0])
     parts = [answer]
     for _ in range(MAX_ITEMS):  # tags that only connectives part are one list, as boxes are
-        before = text.rfind("</answer>", 0, opened)
-        if before < 0 or opened - before > MAX_GAP or not CONNECTIVE.fullmatch(text, before + 9, opened):
+        if last < 2 or tags[last - 1][2] or not tags[last - 2][2]:
             break
-        opened = text.rfind("<answer>", 0, before)
-        if opened < 0:
+        gap = text[tags[last - 1][1] : tags[last][0]]
+        if len(gap) > MAX_GAP or gap.strip() == "" or not CONNECTIVE.fullmatch(gap):
             break
-        answer, start, _ = _inner(text, opened + 8, before)
+        last -= 2
+        answer, start, _ = _inner(text, tags[last][1], tags[last + 1][0])
         parts.append(answer)
     return (", ".join(dict.fromkeys(reversed(parts))) if parts[0] else ""), start, end
 
@@ -151,6 +183,8 @@ def _last_line(text: str) -> Found | None:
 
 def _last_number(text: str) -> Found | None:
     end = len(text.rstrip(" \t\r\n*"))
+    if text[end : end + 1] == "*" and text[end + 1 : end + 2] != "*":
+        end += 1  # no bold that closes
     start = text.rfind("\n", 0, end) + 1
     if start == 0 and _SPACED_SIGN.fullmatch(text, 0, end):  # with nothing above it, no item of a list
         return text[:end], 0, end
