@@ -40,7 +40,9 @@ _SUPPOSED = re.compile(
 """What makes a whole sentence a hypothesis or a doubt."""
 _DENYING = re.compile(
     r"\b(?:not|never|nobody|no\s+one|none|nor|neither|cannot|hardly|if|unless|whether|assum(?:e|ing)|false|impossible"
-    r"|guess\w*|unlikely|untrue|improbable|den(?:y|ies|ied)|wrong\s+that|incorrect\s+that|claims?\s+that)\b|n['’]t\b"
+    r"|guess\w*|unlikely|untrue|improbable|den(?:y|ies|ied)|wrong\s+that|incorrect\s+that|refuse\w*|wish\w*|tempt\w*"
+    r"|mistake\w*|(?:might|may|could|would|some|people|students?|many|one|he|she|they|you|who)\s+(?:\w+\s+)?"
+    r"(?:think|say|believe|claim)s?)\b|n['’]t\b|\A\s*(?:is|was|are|why|does)\b"
     r"|[不非]|如果|错",
     re.IGNORECASE,
 )
@@ -48,7 +50,7 @@ _DENYING = re.compile(
 _OTHER = re.compile(
     r"\b(?:(?:wrong|incorrect|false|bad|naive|previous|earlier|old|former|initial|original|(?<!only )possible"
     r"|potential|candidate|tempting|another|alternat\w+|trial|sample|example|provisional|tentative|preliminary|partial|intermediate|invalid"
-    r"|rejected)\s+(?:final\s+)?"
+    r"|rejected|trap|no)\s+(?:final\s+)?"
     r"|(?:half|third|quarter|twice|double|triple|square|cube|root|reciprocal|negative|opposite|multiple|divisor|factor)"
     r"\s+(?:of\s+)?(?:the\s+|my\s+|our\s+)?(?:final\s+)?)\Z",
     re.IGNORECASE,
@@ -228,7 +230,8 @@ _OPINION = re.compile(r"(?<!\s)\s+is\s+(?:the\s+)?(?:correct|right)(?:\s+(?:answ
 _PROSE = re.compile(r"[A-Z]?[a-z]{2,}\s|(?:a|an|I)\s+[a-z]", re.IGNORECASE)
 _COPULA = re.compile(r".*\b(?:is|are|equals|be)(?:\s*:\s*|\s+)(?=\S)", re.DOTALL | re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:not|never|nobody|hardly|doubt|if|when|unless|or|could|might|may|maybe|except|than)\b|n't", re.IGNORECASE
+    r"\b(?:not|never|nobody|hardly|doubt|if|when|whose|unless|or|could|might|may|maybe|except|than)\b|n't",
+    re.IGNORECASE,
 )
 
 

@@ -74,7 +74,8 @@ _UNEQUAL_TO = frozenset((
 ))  # fmt: skip
 _SIGNS = frozenset(("negative", "minus"))
 _DENIED = re.compile(
-    r"[*_)\s]*(?:or\b|[❌❎✖✗✘🚫⛔👎]|squared\b|cubed\b|factorial\b|times\s+(?:as|the|that|\d)"
+    r"[*_)\s]*(?:or\b|[❌❎✖✗✘🚫⛔👎]|squared\b|cubed\b|factorial\b|times\s+(?:as|the|that|\d|(?!per\b)[a-z]+er\b|more)"
+    r"|at\s+(?:most|least)\b|too\s+(?:many|much|few|high|low|big|large|small)\b|(?:plus|minus|divided|multiplied|choose)\b"
     r"|(?:is|are|was)(?:\s+not|n't|n’t|\s+(?:wrong|incorrect|false|impossible|excluded|too|ruled))\b"
     r"|(?:(?:ca|does|do|could|would|wo)n['’]t|(?:does|can|could|would|will)\s+not|cannot)\b(?!\s+be\s+(?:further\s+)?[a-z]{3,}ed\b)"
     r"|fails?\b|contradicts\b)"
@@ -247,6 +248,8 @@ def _is_computed(sentence: str, before: list[_Token], value: _Token) -> bool:
 def _refers(words: list[str]) -> bool:
     """Whether the words before a number say that it names, bounds or feeds something and is not what is sought."""
     last, earlier = words[-1] if words else "", words[-2] if len(words) > 1 else ""
+    if words[-3:-2] == ["whose"]:
+        return True  # "the number whose square is 17"
     if last == "of":
         return earlier not in _AMOUNTS
     if last == "to":
