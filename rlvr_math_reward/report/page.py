@@ -146,7 +146,8 @@ def _render(run: Run) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("rlvr_math_reward.report"), autoescape=True, undefined=StrictUndefined, finalize=_printable,
+        loader=PackageLoader("rlvr_math_reward.report"), autoescape=True, undefined=StrictUndefined,
+        finalize=_printable,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {"number": _number, "signed": _signed, "share": _share, "short": _short}
