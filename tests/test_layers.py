@@ -16,7 +16,7 @@ LAYERS = """
     exact.forms
     symbolic units
     kinds.answer kinds.signs kinds.scalar kinds.words kinds.choice kinds.matrix kinds.sets kinds.interval kinds.families
-    kinds.collection kinds.quantity kinds.relation kinds comparing
+    kinds.collection kinds.quantity kinds.relation kinds.piecewise kinds comparing
     extraction.wrapping extraction.prose extraction.boxes extraction.phrases extraction.rules extraction
     golds partial grading completions formats rewards integrations
     files data scoring scoring.output scoring.local scoring.checking scoring.peers scoring.on_ray evaluation

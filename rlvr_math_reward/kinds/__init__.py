@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from rlvr_math_reward.kinds import choice, collection, families, interval, matrix, quantity, relation, scalar, words
+from rlvr_math_reward.kinds import (
+    choice,
+    collection,
+    families,
+    interval,
+    matrix,
+    piecewise,
+    quantity,
+    relation,
+    scalar,
+    words,
+)
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match
 
 __all__ = ["KINDS", "classify", "match"]
@@ -13,6 +24,7 @@ KINDS: dict[str, ModuleType] = {
     "choice": choice,
     "words": words,
     "matrix": matrix,
+    "piecewise": piecewise,
     "interval": interval,
     "collection": collection,
     "quantity": quantity,

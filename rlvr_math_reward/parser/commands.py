@@ -26,6 +26,7 @@ from rlvr_math_reward.tree import (
     SetBuilder,
     Symbol,
     Tree,
+    Words,
     renamed,
 )
 
@@ -232,6 +233,8 @@ class Commands(Cursor):
         """Statements on lines of their own; in `aligned` a line that starts with `=` goes on from the one before."""
         if name != "cases":
             self.tokens = [*self.tokens[: self.at], *(t for t in self.tokens[self.at :] if t.text != "&")]
+        elif self._has_conditions():
+            return self._cases()
         statements: list[Tree] = []
         while True:
             goes_on = self.is_at("=") and statements
@@ -245,12 +248,49 @@ class Commands(Cursor):
             self.take(",")
             if not self.take("newline") or self.token.text == "end":
                 break
+        self._end_of(name)
+        return statements[0] if len(statements) == 1 else Sequence("", tuple(statements), "")
+
+    def _end_of(self, name: str) -> None:
         if self.token.kind != "command" or self.token.text != "end":
             raise self.error("a system that does not end")
         self.at += 1
         if self._raw_group().rstrip("*") != name:
             raise self.error("environments that cross")
-        return statements[0] if len(statements) == 1 else Sequence("", tuple(statements), "")
+
+    def _has_conditions(self) -> bool:
+        """Whether the environment holds values with conditions behind `&`, rather than equations."""
+        for token in self.tokens[self.at :]:
+            if token.text == "&" or (token.kind == "command" and token.text == "end"):
+                return token.text == "&"
+        return False
+
+    def _cases(self) -> Tree:
+        """`value & condition` on each line, as `cases(value, condition, ...)`."""
+        parts: list[Tree] = []
+        while True:
+            parts.append(self._sum())
+            self.take(",")
+            self.expect("&")
+            parts.append(self._condition())
+            self.take(",", ".")
+            if not self.take("newline") or self.token.text == "end":
+                break
+        self._end_of("cases")
+        return Apply("cases", tuple(parts))
+
+    def _condition(self) -> Tree:
+        while self.token.kind in ("word", "run") and self.token.text.lower() in ("if", "for", "when", "where"):
+            self.at += 1
+        if self.token.kind in ("word", "run") and self.token.text.lower() in ("otherwise", "else"):
+            self.at += 1
+            return Words("otherwise", "otherwise")
+        parts, joiner = [self._statement()], ","
+        while self.token.text.lower() in ("and", "or"):
+            joiner = self.token.text.lower()
+            self.at += 1
+            parts.append(self._statement())
+        return parts[0] if len(parts) == 1 else Sequence("", tuple(parts), "", joiner)
 
     def _rows(self) -> list[tuple[Tree, ...]]:
         rows: list[tuple[Tree, ...]] = []
