@@ -5,9 +5,12 @@ A gold that is missing, unreadable or without a value is a `BadGold` with its re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
+from numbers import Real
 from typing import TypeAlias
 
 from rlvr_math_reward.exact.algebra import TooLarge, new_verdict
@@ -50,21 +53,38 @@ class BadGold:
 
 
 def sources(gold: object) -> list[str]:
-    """The texts of a gold: one, or every accepted answer of a list. A missing value is an empty text."""
-    if gold is None:
-        return [""]
+    """The texts of a gold: one, or every accepted answer of a list. A missing value is an empty text.
+
+    Example:
+        >>> sources(72), sources(Fraction(1, 3)), sources(("1/2", 0.5)), sources(None), sources({"a": 1})
+        (['72'], ['1/3'], ['1/2', '0.5'], [''], [''])
+    """
     if isinstance(gold, str):
         return [gold]
-    if isinstance(gold, int | float):
-        return [str(gold)]
+    if isinstance(gold, Real | Decimal):  # int and float, numpy's scalars, Fraction
+        try:
+            return [f"{gold.numerator}/{gold.denominator}" if isinstance(gold, Fraction) else str(gold)]
+        except ValueError:  # an integer longer than Python converts
+            return [""]
+    if gold is None or isinstance(gold, Mapping | bytes):
+        return [""]
+    if getattr(gold, "ndim", None) == 0 and hasattr(gold, "item"):  # a numpy or torch value of no dimension
+        return sources(gold.item())
     if isinstance(gold, Iterable):
-        return [text for part in gold for text in sources(part)] or [""]
-    return [str(gold)]
+        return [text for part in gold for text in sources(part) if text.strip()] or [""]
+    return [""]
+
+
+def read_gold(text: str) -> Gold | BadGold:
+    """The gold in a text, with its kind. What no rule foresaw makes a bad gold, with the error as its reason."""
+    try:
+        return _read_gold(text)
+    except Exception as error:
+        return BadGold(text, f"reading the gold failed: {type(error).__name__}: {error}"[:300])
 
 
 @lru_cache(maxsize=16_384)
-def read_gold(text: str) -> Gold | BadGold:
-    """The gold in a text, with its kind."""
+def _read_gold(text: str) -> Gold | BadGold:
     number = plain_number(text)
     if number is not None:
         return Gold(Answer(text, number), "scalar", render(number), True)
@@ -78,8 +98,6 @@ def read_gold(text: str) -> Gold | BadGold:
         if not choice.claims(Answer(stated, marked)):
             return BadGold(stated, f"the gold is not readable: {error.reason}")
         tree = marked
-    except RecursionError:
-        return BadGold(stated, "the gold is nested too deep")
     try:
         return _classified(stated, tree)
     except TooLarge as error:

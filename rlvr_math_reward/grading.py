@@ -1,8 +1,8 @@
 """One completion, top to bottom: extract, parse, read as the gold's kind, compare, explain.
 
 Error model: text never raises. A completion without an answer, an answer that is no formula, a gold that cannot be
-read and a comparison that cannot be decided are outcomes of a `Verdict`. The broad `except`s stand in `_judged`,
-for what no rule foresaw; they name the error in the verdict's reason.
+read and a comparison that cannot be decided are outcomes of a `Verdict`. The broad `except`s stand in `_judged`
+and in `golds.read_gold`, for what no rule foresaw; they name the error in the verdict's reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlvr_math_reward.parser import ParseError
 from rlvr_math_reward.parser import parse as _parse
 from rlvr_math_reward.parser.literals import plain_number
 from rlvr_math_reward.parser.wording import spelled
-from rlvr_math_reward.policy import Policy
+from rlvr_math_reward.policy import MAX_ANSWER_CHARS, Policy
 from rlvr_math_reward.tree import Apply, Number, Quantity, Tree, Words, render
 from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
 
@@ -80,7 +80,7 @@ def extract_answer(completion: str, *, policy: Policy = DEFAULT) -> Extraction |
         >>> extract_answer(r"so \\boxed{42}.")
         Extraction(text='42', span=(10, 12), rule='boxed')
     """
-    return extract(completion, policy.fallback)
+    return extract(completion, policy.fallback) if isinstance(completion, str) else None
 
 
 def verify(prediction: str, gold: GoldSource, *, policy: Policy = DEFAULT) -> bool:
@@ -137,7 +137,7 @@ def grade_batch(
     policy: Policy = DEFAULT,
     workers: int = 0,
 ) -> list[Verdict]:
-    """Grades many completions, each distinct pair of prediction and gold once.
+    """Grades many completions, each distinct pair of prediction and gold that can be decided once.
 
     Args:
         completions: n texts.
@@ -199,6 +199,12 @@ class _NotRemembered(Exception):
 
 def judge(prediction: str, source: str, policy: Policy) -> Verdict:
     """The verdict on a bare prediction. Each distinct triple is compared once, unless it stays undecided."""
+    if len(prediction) > MAX_ANSWER_CHARS:  # before the caches, which would keep it
+        gold = read_gold(source)
+        if isinstance(gold, BadGold):
+            return _bad_gold(gold)
+        return Verdict(Outcome.UNPARSABLE, 0.0, gold.answer.text, prediction[:MAX_ANSWER_CHARS], gold.kind, None,
+                       "parse", f"the answer is longer than {MAX_ANSWER_CHARS} characters", gold.canonical)  # fmt: skip
     try:
         return _judged(prediction, source, policy)
     except _NotRemembered as passed:
@@ -207,10 +213,7 @@ def judge(prediction: str, source: str, policy: Policy) -> Verdict:
 
 @lru_cache(maxsize=32_768)
 def _judged(prediction: str, source: str, policy: Policy) -> Verdict:
-    try:
-        gold = read_gold(source)
-    except Exception as error:
-        gold = BadGold(source, f"reading the gold failed: {type(error).__name__}: {error}"[:300])
+    gold = read_gold(source)
     if isinstance(gold, BadGold):
         return _bad_gold(gold)
     try:

@@ -18,10 +18,10 @@ MAX_TOKENS = 1_500
 """Tokens of one answer: an answer of 4,000 characters that is not digits or words is not a final answer."""
 MAX_DEPTH = 60
 """Nesting of brackets, fractions and powers. The parser recurses, and Python's stack holds about 1,000 frames."""
+MAX_TREE_DEPTH = 90
+"""Levels of a tree: brackets, and the chains of signs and bars between them. Walking one level takes three frames."""
 MAX_DIGITS = 4_000
 """Decimal digits of a numeral. Golds have up to 30; Python itself refuses to convert more than 4,300."""
-MAX_TERMS = 400
-"""Terms of an exact polynomial. (x+y+z)^20 has 231; a product of two such sums is still under 10 ms."""
 MAX_ITEMS = 200
 """Parts of a list, tuple or set."""
 MAX_MATRIX_ENTRIES = 400
@@ -69,12 +69,16 @@ class Policy:
             value = getattr(self, name)
             if value not in allowed:
                 raise ValueError(f"Policy.{name} is {value!r}; allowed: {', '.join(map(repr, allowed))}")
-        if self.rel_tol is not None and not 0 <= self.rel_tol < 1:
+        if self.rel_tol is not None and not (_is_number(self.rel_tol) and 0 <= self.rel_tol < 1):
             raise ValueError(f"Policy.rel_tol is {self.rel_tol!r}; allowed: None, or a number in [0, 1)")
         if not isinstance(self.require_evaluated, bool):
             raise ValueError(f"Policy.require_evaluated is {self.require_evaluated!r}; allowed: True, False")
-        if not 0 < self.timeout <= MAX_CHILD_SECONDS:
+        if not (_is_number(self.timeout) and 0 < self.timeout <= MAX_CHILD_SECONDS):
             raise ValueError(f"Policy.timeout is {self.timeout!r}; allowed: seconds in (0, {MAX_CHILD_SECONDS:g}]")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {

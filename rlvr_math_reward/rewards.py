@@ -19,15 +19,14 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from rlvr_math_reward.completions import read_completion, read_prompt
 from rlvr_math_reward.formats import FormatReward, format_reward, think_answer_format_reward
-from rlvr_math_reward.golds import GoldSource
+from rlvr_math_reward.golds import GoldSource, sources
 from rlvr_math_reward.grading import cache_hits, grade_batch
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.symbolic import MAX_CHILDREN
@@ -261,22 +260,10 @@ class AsyncMathReward(_Reward):
         return self._finish(batch, graded, log_extra, log_metric)
 
 
-def _read_gold(value: object) -> GoldSource:
-    """A gold as data sets hold it, in the types that `grade` takes; an empty string where there is none.
-
-    Example:
-        >>> _read_gold(72), _read_gold(("1/2", 0.5)), _read_gold(None)
-        (72, ['1/2', '0.5'], '')
-    """
-    if isinstance(value, bool):
-        return str(value)
-    if isinstance(value, str | int | float):
-        return value
-    if isinstance(value, Real):  # numpy's, mostly, or a Fraction
-        return int(value) if isinstance(value, Integral) else float(value)
-    if isinstance(value, Iterable) and not isinstance(value, Mapping | bytes):
-        return [str(accepted) for accepted in value if not _is_missing(accepted)] or ""
-    return ""
+def _accepted(value: object) -> GoldSource:
+    """A gold as a column may hold it: one text, or the list of accepted ones; an empty text where there is none."""
+    texts = sources(value)
+    return texts[0] if len(texts) == 1 else texts
 
 
 def _read_batch(completions: Sequence[object], prompts: Sequence[object] | None, columns: dict[str, object]) -> _Batch:
@@ -290,7 +277,7 @@ def _read_batch(completions: Sequence[object], prompts: Sequence[object] | None,
     held = [_check_length(column, columns[column], len(texts)) for column in present]
     golds = [next((value for value in row if not _is_missing(value)), None) for row in zip(*held, strict=True)]
     asked = [None] * len(texts) if prompts is None else _check_length("prompts", prompts, len(texts))
-    return _Batch(texts, [_read_gold(gold) for gold in golds], [read_prompt(prompt) for prompt in asked])
+    return _Batch(texts, [_accepted(gold) for gold in golds], [read_prompt(prompt) for prompt in asked])
 
 
 def _check_length(column: str, values: object, count: int) -> Sequence[object]:

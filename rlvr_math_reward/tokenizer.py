@@ -20,9 +20,12 @@ class ParseError(ValueError):
     """The text is not an answer in any notation read here. `span` is the offending part, in characters of the text."""
 
     def __init__(self, reason: str, span: tuple[int, int]) -> None:
-        super().__init__(reason)
+        super().__init__(reason, span)  # both, so that it pickles
         self.reason = reason
         self.span = span
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class Token(NamedTuple):
@@ -95,8 +98,8 @@ _TEXT_FUNCTIONS = frozenset("sin cos tan cot sec csc arcsin arccos arctan ln log
 COMMANDS = frozenset(
     r"\frac \dfrac \tfrac \cfrac \nicefrac \sfrac \sqrt \binom \dbinom \tbinom \overline \bar \widebar \begin \end "
     r"\sum \prod \int \lim \pmod \bmod \mod \operatorname \mathbb \dot \overrightarrow \overset \underset \xrightarrow "
-    r"\angle \measuredangle \triangle \Delta".split()
-) - {r"\Delta"}
+    r"\angle \measuredangle \triangle".split()
+)
 TEXT_FONTS = frozenset(
     r"\text \textbf \textit \textrm \textnormal \textup \textsf \texttt \textsc \mbox \hbox \mathrm \rm \emph "
     r"\mathop \operatorname*".split()
@@ -110,7 +113,6 @@ MATH_FONTS = frozenset(
     r"\( \) \[ \] \nonumber \phantom".split()
 ) | {"\\ ", "\\\n", "\\-"}
 _SPACES = frozenset({r"\,", r"\;", r"\:", r"\quad", r"\qquad", r"\enspace", r"\thinspace", r"\space", "\\ ", "\\\n"})
-_DROPPED_DELIMITER = frozenset({r"\left", r"\right", r"\big", r"\Big", r"\bigg", r"\Bigg"})
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ", "0123456789+-()ni")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-")

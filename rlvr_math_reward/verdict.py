@@ -109,7 +109,7 @@ class Verdict:
         return self.outcome is Outcome.CORRECT
 
     def located(self, extraction: Extraction) -> Verdict:
-        """The same verdict, on an answer found at this place."""
+        """The same verdict, on an answer found at this place. Spelled out: `replace` takes five times as long."""
         return Verdict(self.outcome, self.score, self.gold, self.prediction, self.kind, extraction,
                        self.decided_by, self.reason, self.gold_canonical, self.prediction_canonical,
                        self.matched, self.error_span)  # fmt: skip

@@ -32,6 +32,10 @@ def test_policy_table_names_every_field_with_its_default() -> None:
     assert len(rows) == len(fields(Policy)) > 5
 
 
+def test_no_number_is_left_to_fill_in() -> None:
+    assert not re.findall(r"@[A-Z]+@|TODO|XXX", README)
+
+
 def test_files_of_the_layout_exist() -> None:
     section = README.split("## Layout")[1]
     names = re.findall(r"^([\w./-]+\.?\w*)\s{2,}", section, re.MULTILINE)

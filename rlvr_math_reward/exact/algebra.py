@@ -269,8 +269,7 @@ def reduced(top: Poly, bottom: Poly) -> Form:
         ((monomial, value),) = bottom.items()
         if not any(entry[0] == "root" for entry, _ in monomial):
             inverse: Monomial = frozenset((entry, -exponent) for entry, exponent in monomial)
-            return Form(multiply_polys(top, multiply_polys({inverse: 1 / value}, {ONE: Fraction(1)}))
-                        if not inverse else multiply_polys(top, _settled(inverse, 1 / value)), UNIT)  # fmt: skip
+            return Form(multiply_polys(top, _settled(inverse, 1 / value)), UNIT)
         return Form(top, bottom)
     shared = content(bottom)
     return Form(scale_poly(top, 1 / shared), scale_poly(bottom, 1 / shared))

@@ -84,7 +84,7 @@ def exact(tree: Tree) -> Form:
     return result
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def _worked_out(tree: Tree) -> tuple[Form | NotExact, int]:
     """The form, or why there is none, with the work it took: remembered, it is charged again, so that the cache
     changes no verdict."""

@@ -166,7 +166,3 @@ def is_plain_number(tree: Tree) -> bool:
         case Sequence("{", (inner,), "}", _):
             return is_plain_number(inner)
     return False
-
-
-def text_equal(gold: Tree, prediction: Tree) -> bool:
-    return gold == prediction or render(gold) == render(prediction)

@@ -10,25 +10,24 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlvr_math_reward.parser import measures, wording
-from rlvr_math_reward.parser.atoms import Atoms
-from rlvr_math_reward.parser.building import NUMBER_SETS, fraction, listed, negate, times
+from rlvr_math_reward.parser.arithmetic import Arithmetic
+from rlvr_math_reward.parser.building import listed
 from rlvr_math_reward.parser.literals import plain_number
-from rlvr_math_reward.policy import MAX_ITEMS
+from rlvr_math_reward.policy import MAX_ITEMS, MAX_TREE_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (
     Apply,
     Constant,
     Number,
-    Power,
     Product,
     Quantity,
     Quotient,
     Ratio,
     Relation,
     Sequence,
-    Sum,
     Symbol,
     Tree,
+    children,
 )
 
 __all__ = ["ParseError", "parse"]
@@ -45,7 +44,6 @@ CURRENCIES = {
     "US": "dollar",
     "EUR": "euro",
 }
-TEMPERATURES = {"C": "celsius", "F": "fahrenheit", "Celsius": "celsius", "Fahrenheit": "fahrenheit"}
 NAMING = frozenset(("f", "g", "h", "p", "q", "d", "Pr"))
 """Beside capitals, what names a function before a relation: `P(5) = 36`, `d(A, B) = 5`, `Pr(A) = 1/2`."""
 MAX_HEAD = 14
@@ -85,12 +83,25 @@ def parse(text: str, *, unit_letters: bool = False) -> Tree:
     try:
         if excepted is not None:
             return _without(excepted[0], _Parser(tokens[excepted[1] :], len(text), unit_letters).whole())
-        return _Parser(tokens, len(text), unit_letters).whole()
+        tree = _Parser(tokens, len(text), unit_letters).whole()
+        if len(tokens) > MAX_TREE_DEPTH:  # fewer tokens make no deeper tree
+            _check_depth(tree, len(text))
+        return tree
     except ParseError:
         words = wording.words(tokens, text)
         if words is None:
             raise
         return words
+
+
+def _check_depth(tree: Tree, length: int) -> None:
+    """Chains such as `5!!!!` and `x/2/2/2` nest without brackets; what walks the tree later recurses."""
+    level = [tree]
+    for _ in range(MAX_TREE_DEPTH):
+        level = [child for node in level for child in children(node)]
+        if not level:
+            return
+    raise ParseError(f"nested deeper than {MAX_TREE_DEPTH}", (0, length))
 
 
 def _without(whole: Tree, values: Tree) -> Tree:
@@ -100,7 +111,7 @@ def _without(whole: Tree, values: Tree) -> Tree:
     return Apply("difference", (whole, Sequence("{", items, "}")))
 
 
-class _Parser(Atoms):
+class _Parser(Arithmetic):
     """Recursive descent with one token of look-ahead. Each `_name` method reads one level of the grammar."""
 
     # -- lists and relations -------------------------------------------------------------------------------------------
@@ -268,196 +279,3 @@ class _Parser(Atoms):
     def _ratio_word(self) -> bool:
         spelled = self.token.kind in ("word", "run") and self.token.text == "to"
         return spelled and self.tokens[self.at + 1].kind == "number"
-
-    # -- arithmetic ----------------------------------------------------------------------------------------------------
-    def _sum(self) -> Tree:
-        terms = [self._signed()]
-        while self.is_at("+", "-", "+-", "-+"):
-            terms.append(self._signed())
-        return terms[0] if len(terms) == 1 else Sum(tuple(terms))
-
-    def _signed(self) -> Tree:
-        """A product with its signs. Runs of signs are read in a loop: `---4` nests nothing."""
-        negative, marked = False, None
-        while self.is_at("+", "-", "+-", "-+") or self._spelled_minus():
-            sign = self.expect("+", "-", "+-", "-+") if self.token.kind == "operator" else self._minus_word()
-            negative ^= sign == "-"
-            marked = "plusminus" if sign == "+-" else "minusplus" if sign == "-+" else marked
-        value = self._product()
-        if negative:
-            value = negate(value)
-        return Apply(marked, (value,)) if marked else value
-
-    def _spelled_minus(self) -> bool:
-        number = self.tokens[self.at + 1].kind in ("number", "command")
-        return self.token.kind in ("word", "run") and self.token.text.lower() in ("negative", "minus") and number
-
-    def _minus_word(self) -> str:
-        self.at += 1
-        return "-"
-
-    def _product(self) -> Tree:
-        value = self._implied()
-        while self.is_at("*", "/") and not self._per_unit():
-            divide = self.expect("*", "/") == "/"
-            plain = divide and isinstance(value, Number) and self.token.kind == "number"
-            factor = self._power() if plain else self._signed_factor()  # `1/2x` is a half of x
-            value = Quotient(value, factor) if divide else times(value, factor)
-            if plain and self._starts_factor(factor):
-                value = times(value, self._implied())
-        return value
-
-    def _per_unit(self) -> bool:
-        """`48/month`: a slash before a word belongs to the unit."""
-        after = self.tokens[self.at + 1]
-        return self.is_at("/") and after.kind in ("run", "word") and len(after.text) > 2
-
-    def _signed_factor(self) -> Tree:
-        if self.is_at("-", "+"):
-            return self._signed_once()
-        return self._implied()
-
-    def _signed_once(self) -> Tree:
-        negative = self.expect("-", "+") == "-"
-        value = self._implied()
-        return negate(value) if negative else value
-
-    def _implied(self) -> Tree:
-        """Factors side by side, a mixed number, and a percent sign that closes the whole."""
-        first = self._power()
-        mixed = self._mixed(first)
-        factors = [mixed if mixed is not None else first]
-        while self._starts_factor(factors[-1]):
-            factors.append(self._power())
-        value = factors[0] if len(factors) == 1 else Product(tuple(factors))
-        while self.take("%"):
-            value = Apply("percent", (value,))
-            if self._starts_factor(value) or self.token.kind == "number":
-                raise self.error("a percent sign in the middle")
-        return value
-
-    def _mixed(self, whole: Tree) -> Tree | None:
-        """`4\\frac23`, `4 2/3`: a whole number and a proper fraction side by side."""
-        if not (isinstance(whole, Number) and whole.value.denominator == 1 and not whole.decimal):
-            return None
-        start = self.at
-        if self.tokens[start - 1].kind != "number":
-            return None
-        if self.token.kind == "command" and self.token.text in ("frac", "dfrac", "tfrac", "cfrac"):
-            part: Tree = self._power()
-        elif self.token.kind == "number" and self.token.spaced and self.tokens[start + 1].text == "/":
-            top = self._power()
-            self.at += 1
-            part = Quotient(top, self._power()) if self.token.kind == "number" else top
-        else:
-            return None
-        match part:
-            case Quotient(Number() as top, Number() as bottom) if 0 <= top.value < bottom.value and not top.decimal:
-                return fraction(whole.value + top.value / bottom.value)
-            case Quotient(Number() as top, Number() as bottom) if not (top.decimal or bottom.decimal):
-                raise self.error("a whole number beside an improper fraction: stopped")
-        self.at = start
-        return None
-
-    def _starts_factor(self, previous: Tree) -> bool:
-        token = self.token
-        match token.kind:
-            case "letter":
-                if measures.is_unit_letter(self.tokens, self.at, previous, alone=self.unit_letters):
-                    return False
-                return not (self.differential and token.text == "d")
-            case "run":
-                return measures.is_product_run(self.tokens, self.at, previous, self.differential)
-            case "name":
-                return token.text != "..."
-            case "function":
-                return True
-            case "command":
-                return token.text not in ("end", "pmod", "mod", "bmod")
-            case "number":  # `\sqrt{2}3`, `(x+1)2`; never `x2`, and `2 3` is no product
-                if isinstance(previous, Constant):
-                    return token.spaced
-                if isinstance(previous, Apply) and previous.name == "factorial":
-                    return True
-                return isinstance(previous, Apply | Sum) and not token.spaced
-            case "operator":
-                if token.text == "|":
-                    return not self.bars
-                if token.text == "(" and self.tokens[self.at + 1].text in ("mod", "bmod", "~"):
-                    return False
-                if token.text == "(" and self.tokens[self.at + 2].text in ("in", "mid"):  # `... (k in Z)` declares k
-                    return False
-                return token.text in ("(", "{", "lfloor", "lceil") or (token.text == "[" and self._opens_group())
-        return False
-
-    def _opens_group(self) -> bool:
-        """A square bracket behind a factor groups, unless it closes a French interval."""
-        after = self.tokens[self.at + 1]
-        return not self.token.spaced and after.kind != "end" and after.text not in ("cup", "cap", ",", ";", ")", "}")
-
-    def _power(self) -> Tree:
-        base = self._atom()
-        while True:
-            if self.is_at("^"):
-                self.at += 1
-                base = self._raised(base)
-            elif self.is_at("!"):
-                self.at += 1
-                base = Apply("factorial", (base,))
-            elif self.take("°"):
-                base = self._degrees(base)
-            elif self.is_at("'") and isinstance(base, Symbol):
-                self.at += 1
-                base = Symbol(base.name + "'")
-            else:
-                return base
-
-    def _raised(self, base: Tree) -> Tree:
-        if self._degree_letter():
-            self.at += 3 if self.is_at("{") else 1
-            return self._degrees(base)
-        if isinstance(base, Constant) and (half := self._half_line(base)) is not None:
-            return half
-        if self.take("°"):
-            return self._degrees(base)
-        if measures.is_ordinal_suffix(self.tokens, self.at):
-            self.at += 3 if self.is_at("{") else 1
-            return base
-        if self.is_at("{") and self.tokens[self.at + 1].text == "°" and self.tokens[self.at + 2].text == "}":
-            self.at += 3
-            return self._degrees(base)
-        if self.is_at("-", "+"):  # `5^-1`
-            negative = self.expect("-", "+") == "-"
-            exponent = self._script_argument()
-            return Power(base, negate(exponent) if negative else exponent)
-        exponent = self._script_argument()
-        if self.is_at("^"):  # towers bind to the right
-            self.at += 1
-            self.enter()
-            exponent = self._raised(exponent)
-            self.depth -= 1
-        return Power(base, exponent)
-
-    def _degree_letter(self) -> bool:
-        """`72^o`: the letter that stands for the circle of degrees."""
-        first, second, third = self.tokens[self.at : self.at + 3]
-        braced = (first.text, second.text, third.text) == ("{", "o", "}")
-        return braced or (first.kind in ("letter", "word") and first.text == "o")
-
-    def _half_line(self, base: Constant) -> Tree | None:
-        """`R^+`, `R^{-}`, `Z^+`."""
-        braced = self.is_at("{")
-        sign = self.tokens[self.at + braced].text
-        if base.name not in NUMBER_SETS.values() or sign not in ("+", "-"):
-            return None
-        self.at += 3 if braced else 1
-        infinity: Tree = Constant("oo")
-        if base.name != "R":
-            return Apply("positive" if sign == "+" else "negative", (base,))
-        ends = (Number(Fraction(0)), infinity) if sign == "+" else (negate(infinity), Number(Fraction(0)))
-        return Sequence("(", ends, ")")
-
-    def _degrees(self, value: Tree) -> Tree:
-        scale = TEMPERATURES.get(self.token.text) if self.token.kind in ("letter", "word") else None
-        self.at += scale is not None
-        return Apply(scale or "degree", (value,))
