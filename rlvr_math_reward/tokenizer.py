@@ -202,7 +202,7 @@ class _Scanner:
         self.depth = 0
         self.text_depths: list[int] = []
         self.pending_text = False
-        self.brackets = 0
+        self.open: list[str] = []
 
     def scan(self) -> list[Token]:
         for match in _TOKEN.finditer(self.text):
@@ -218,7 +218,10 @@ class _Scanner:
 
     def emit(self, kind: str, text: str, start: int, end: int) -> None:
         if kind == "operator":
-            self.brackets += (text in _OPENING) - (text in _CLOSING)
+            if text in _OPENING:
+                self.open.append(text)
+            elif text in _CLOSING and self.open:
+                self.open.pop()
         self.tokens.append(Token(kind, text, start, end, self.spaced))
         self.spaced = False
 
@@ -241,8 +244,9 @@ class _Scanner:
             self._character(value, start, end)
 
     def _number(self, value: str, start: int, end: int) -> None:
-        """Inside brackets a bare comma separates: `(12,102)` is a pair, though `12,102` alone is one number."""
-        if not (self.brackets and "," in value) or "{" in value or "\\" in value:
+        """Inside brackets a bare comma separates: `(12,102)` is a pair, though `12,102` alone is one number, and so it
+        is in the braces of `\\frac{12,102}{5}`."""
+        if not (self.open and self.open[-1] != "{" and "," in value) or "{" in value or "\\" in value:
             return self.emit("number", value, start, end)
         for piece in _PIECES.finditer(value):
             kind = "operator" if piece.group() == "," else "number"
@@ -384,8 +388,8 @@ class _Scanner:
 
 _POWER_OF_TEN = re.compile(r"\s*10\s*(?:\^|\*\*|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])")
 _PIECES = re.compile(r",|[^,]+")
-_OPENING = frozenset(("(", "[", "{{", "<<"))
-_CLOSING = frozenset((")", "]", "}}", ">>"))
+_OPENING = frozenset(("(", "[", "{{", "<<", "{"))
+_CLOSING = frozenset((")", "]", "}}", ">>", "}"))
 _BEFORE_SET = frozenset(("=", ",", ";", "(", "[", "{{", "in", "cup", "cap", "setminus", ":", "and", "or"))
 _PLAIN_SET = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}\s*(?:$|[,;)\]}∪∩.]|U\b|union|intersection|setminus|and\b|or\b)")
 _ROOT_SIGNS = frozenset("√∛∜")

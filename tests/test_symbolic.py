@@ -242,17 +242,18 @@ def test_many_threads_share_few_children_and_never_each_others_answers() -> None
     assert len(sympy_children()) <= MAX_CHILDREN
 
 
-@pytest.mark.parametrize("kills", [15, pytest.param(1_000, marks=[pytest.mark.slow, pytest.mark.timeout(3_000)])])
+@pytest.mark.parametrize("kills", [15, pytest.param(200, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
 def test_kills_leave_no_zombie_and_no_open_file(kills: int) -> None:
     ask(PYTHAGORAS, ONE, ENOUGH)
+    others = set(children_of(os.getpid())) - sympy_children()  # what other tests of this process have started
     before = os.listdir("/dev/fd")
     for _ in range(kills):
         assert ask(SUM_OF_ROOTS, SAME_NESTED, 0.01) is None
     assert ask(PYTHAGORAS, ONE, ENOUGH) is True
     assert len(os.listdir("/dev/fd")) <= len(before)
-    left = children_of(os.getpid())  # zombies among them
+    left = set(children_of(os.getpid())) - others  # zombies among them
     assert 1 <= len(left) <= MAX_CHILDREN
-    assert set(left) == sympy_children()
+    assert left == sympy_children()
 
 
 def test_answers_do_not_depend_on_what_was_asked_before() -> None:
