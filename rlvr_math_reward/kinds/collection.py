@@ -46,7 +46,7 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
         items = _alphabetical(found) if found.names else _ordered_items(wanted.tree, found.tree)
         return _match_tuple(wanted.tree, items, prediction, compare)
     if wanted.names and found.ordered:
-        return _in_order(list(wanted.values), list(found.values), compare)
+        return _in_order(_alphabetical(wanted), list(found.values), compare)
     values = expanded(_unnamed(gold.tree))
     others = _listed(_unnamed(prediction.tree), several=len(values) > 1)
     if others is None:
@@ -140,7 +140,8 @@ def _in_order(golds: list[Tree], predictions: list[Tree], compare: Comparer) -> 
 def _item(gold: Tree, prediction: Tree, compare: Comparer) -> Match:
     if gold == _ELLIPSIS or prediction == _ELLIPSIS:
         return Match(gold == prediction, "text", "an ellipsis stands only for itself")
-    if isinstance(prediction, Sequence) and prediction.opening == "{" and not isinstance(gold, Sequence):
+    braces = [isinstance(tree, Sequence) and tree.opening == "{" for tree in (gold, prediction)]
+    if braces[0] != braces[1]:
         return no("a set is not its element")
     return compare.answer(gold, prediction)
 
