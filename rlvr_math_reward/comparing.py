@@ -12,6 +12,7 @@ from rlvr_math_reward.exact import forms as exact
 from rlvr_math_reward.exact.algebra import NotExact, TooLarge, Undefined, rational
 from rlvr_math_reward.kinds.answer import Answer, Match, no
 from rlvr_math_reward.kinds.quantity import match_values
+from rlvr_math_reward.kinds.scalar import fraction
 from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.tree import (
@@ -56,8 +57,9 @@ class Ladder:
 
     def scalar(self, gold: Tree, prediction: Tree) -> Match:
         """Climbs the ladder for two values."""
-        if type(gold) is Number and type(prediction) is Number:
-            if gold.value == prediction.value:
+        left, right = fraction(gold), fraction(prediction)
+        if left is not None and right is not None:
+            if left == right:
                 return _SAME_NUMBER
             if not self.policy.rel_tol:
                 return _OTHER_NUMBER

@@ -18,9 +18,9 @@ from rlvr_math_reward.exact.forms import is_undefined
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.kinds import choice, classify
 from rlvr_math_reward.kinds.answer import Answer
-from rlvr_math_reward.kinds.scalar import SEVERAL
+from rlvr_math_reward.kinds.scalar import SEVERAL, fraction
 from rlvr_math_reward.parser import ParseError, parse
-from rlvr_math_reward.parser.literals import plain_number
+from rlvr_math_reward.parser.literals import plain_value
 from rlvr_math_reward.parser.wording import spelled, symbols
 from rlvr_math_reward.tree import Constant, Tree, Words, children, render
 
@@ -85,9 +85,9 @@ def read_gold(text: str) -> Gold | BadGold:
 
 @lru_cache(maxsize=16_384)
 def _read_gold(text: str) -> Gold | BadGold:
-    number = plain_number(text)
-    if number is not None:
-        return Gold(Answer(text, number), "scalar", render(number), True)
+    plain = plain_value(text)
+    if plain is not None and fraction(plain) is not None:
+        return Gold(Answer(text, plain), "scalar", render(plain), True)
     stated = _stated(text)
     if stated.strip() in _MISSING:
         return BadGold(stated, "the gold is empty")

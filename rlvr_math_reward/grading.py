@@ -18,13 +18,13 @@ from rlvr_math_reward.exact.algebra import TooLarge, new_verdict
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.golds import BadGold, Gold, GoldSource, read_gold, sources
 from rlvr_math_reward.kinds.answer import Answer, Match
-from rlvr_math_reward.kinds.scalar import is_plain_number
+from rlvr_math_reward.kinds.scalar import fraction, is_plain_number
 from rlvr_math_reward.parser import ParseError
 from rlvr_math_reward.parser import parse as _parse
-from rlvr_math_reward.parser.literals import plain_number
+from rlvr_math_reward.parser.literals import plain_value
 from rlvr_math_reward.parser.wording import spelled
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, Policy
-from rlvr_math_reward.tree import Apply, Number, Quantity, Tree, Words, render
+from rlvr_math_reward.tree import Apply, Number, Quantity, Quotient, Tree, Words, render
 from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
 
 __all__ = ["canonicalize", "extract_answer", "grade", "grade_batch", "parse", "verify"]
@@ -235,9 +235,9 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     if prediction == gold.answer.text:
         return Verdict(Outcome.CORRECT, 1.0, prediction, prediction, gold.kind, None, "text", "both are written alike",
                        gold.canonical, gold.canonical)  # fmt: skip
-    if type(gold.answer.tree) is Number and (number := plain_number(prediction)) is not None:
-        return _compared_numbers(prediction, number, gold, policy)
     new_verdict()
+    if fraction(gold.answer.tree) is not None and (plain := plain_value(prediction)) and fraction(plain) is not None:
+        return _compared_numbers(prediction, plain, gold, policy)
     tree = _read(prediction, gold.numeric)
     if isinstance(tree, ParseError) and gold.kind in _READ_AS_TEXT:
         tree = Words(spelled(prediction).lower(), spelled(prediction))
@@ -256,10 +256,13 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
                    gold.canonical, canonical, match.parts)  # fmt: skip
 
 
-def _compared_numbers(prediction: str, number: Number, gold: Gold, policy: Policy) -> Verdict:
-    """Two plain numbers, as in most of GSM8K: the ladder without a parse, a kind and a canonical form to make."""
-    match = Ladder(policy).scalar(gold.answer.tree, number)
-    canonical = render(number)
+def _compared_numbers(prediction: str, plain: Number | Quotient, gold: Gold, policy: Policy) -> Verdict:
+    """Two plain numbers or fractions, as in most of GSM8K: no tokens and no kind are needed."""
+    canonical = render(plain)
+    if canonical == gold.canonical and type(plain) is type(gold.answer.tree):
+        match = Match(True, "text", "both are written alike")
+    else:
+        match = Ladder(policy).scalar(gold.answer.tree, plain)
     outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
     return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
                    gold.canonical, canonical)  # fmt: skip

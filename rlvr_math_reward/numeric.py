@@ -13,6 +13,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
+from mpmath.ctx_mp import MPContext
+
 from rlvr_math_reward.exact.algebra import charge
 from rlvr_math_reward.exact.closed_forms import based_value
 from rlvr_math_reward.parser.wording import symbols
@@ -152,8 +154,6 @@ def _evaluator_of_thread(digits: int, _thread: int) -> _Evaluator:
 
 class _Evaluator:
     def __init__(self, digits: int) -> None:
-        from mpmath.ctx_mp import MPContext
-
         self.mp = MPContext()
         self.mp.dps = digits
         self.steps = MAX_STEPS

@@ -143,20 +143,23 @@ def loaded(statement: str) -> set[str]:
     return set(found.split())
 
 
+BARE = ("import rlvr_math_reward", "from rlvr_math_reward import Policy", "import rlvr_math_reward.data")
+
+
 @pytest.mark.parametrize(
     "statement",
     [
-        "import rlvr_math_reward",
+        *BARE,
         "from rlvr_math_reward import grade, Policy",
         r"from rlvr_math_reward import grade; assert grade('\\boxed{4}', '4')",
         r"from rlvr_math_reward import grade; assert not grade('\\boxed{\\frac{2}{3}x+1}', 'x')",
         "import rlvr_math_reward.rewards",
         "from rlvr_math_reward.rewards import accuracy_reward; accuracy_reward(['#### 4'], solution=['4'])",
-        "import rlvr_math_reward.data",
     ],
 )
 def test_nothing_heavy_is_loaded(statement: str) -> None:
-    assert loaded(statement) == set()
+    """The grader brings mpmath (20 ms) at once, so that no batch stops for it; what does not grade goes without."""
+    assert loaded(statement) == (set() if statement in BARE else {"mpmath"})
 
 
 def test_names_load_when_they_are_used() -> None:

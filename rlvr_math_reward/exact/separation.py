@@ -13,6 +13,9 @@ from fractions import Fraction
 from math import lcm, log2
 from typing import Any
 
+from mpmath import mpf
+from mpmath.ctx_mp import MPContext
+
 from rlvr_math_reward.exact.algebra import Atom, Frozen, NotExact, Poly, content, scale_poly, spend
 
 __all__ = ["is_algebraic", "is_zero"]
@@ -56,8 +59,6 @@ def is_zero(poly: Poly) -> bool:
 
 
 def _power_of_two(exponent: int) -> Any:
-    from mpmath import mpf
-
     return mpf((0, 1, exponent, 1))
 
 
@@ -101,8 +102,6 @@ class _Evaluation:
     """Values of atoms at one precision, in an mpmath context of its own: mpmath's global precision is not shared."""
 
     def __init__(self, bits: int) -> None:
-        from mpmath.ctx_mp import MPContext
-
         self.mp = MPContext()
         self.mp.prec = bits
         self.known: dict[Atom, Any] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from rlvr_math_reward.exact.forms import approximate
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, no
 from rlvr_math_reward.parser.wording import symbols
@@ -27,7 +29,7 @@ from rlvr_math_reward.tree import (
     render,
 )
 
-__all__ = ["claims", "match", "values"]
+__all__ = ["claims", "fraction", "match", "values"]
 
 APPROXIMATE = 0.01
 """Relative difference within which the two sides of a written `\\approx` count as forms of one value."""
@@ -43,7 +45,7 @@ def claims(gold: Answer) -> bool:
 
 
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
-    if type(gold.tree) is Number and type(prediction.tree) is Number:
+    if fraction(gold.tree) is not None and fraction(prediction.tree) is not None:
         return compare.scalar(gold.tree, prediction.tree)
     golds, predictions = values(gold.tree, compare), values(prediction.tree, compare)
     match predictions:
@@ -148,6 +150,15 @@ def _holds(operator: str, left: Tree, right: Tree, compare: Comparer) -> bool:
         return bool(compare.scalar(first, second).equal)
     a, b = approximate(first), approximate(second)
     return a is not None and b is not None and abs(a - b) <= APPROXIMATE * max(abs(a), abs(b))
+
+
+def fraction(tree: Tree) -> Fraction | None:
+    """The value of a numeral or of two with a bar between them; None for every other tree, and over zero."""
+    if type(tree) is Number:
+        return tree.value
+    if type(tree) is Quotient and type(tree.numerator) is Number and type(tree.denominator) is Number:
+        return tree.numerator.value / tree.denominator.value if tree.denominator.value else None
+    return None
 
 
 def is_plain_number(tree: Tree) -> bool:

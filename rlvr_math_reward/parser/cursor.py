@@ -27,7 +27,10 @@ class Cursor:
 
     @property
     def token(self) -> Token:
-        return self.tokens[min(self.at, len(self.tokens) - 1)]
+        try:
+            return self.tokens[self.at]
+        except IndexError:  # further behind the end than its marks
+            return self.tokens[-1]
 
     def is_at(self, *texts: str) -> bool:
         token = self.token

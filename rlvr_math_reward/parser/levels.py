@@ -12,7 +12,7 @@ from fractions import Fraction
 from rlvr_math_reward.parser import measures, wording
 from rlvr_math_reward.parser.arithmetic import Arithmetic
 from rlvr_math_reward.parser.building import listed
-from rlvr_math_reward.parser.literals import plain_number
+from rlvr_math_reward.parser.literals import plain_value
 from rlvr_math_reward.policy import MAX_ITEMS, MAX_TREE_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (
@@ -68,9 +68,9 @@ def parse(text: str, *, unit_letters: bool = False) -> Tree:
         >>> render(parse(r"\\frac{1}{2}x^2"))
         '(1)/(2)*x**2'
     """
-    number = plain_number(text)
-    if number is not None:
-        return number
+    plain = plain_value(text)
+    if plain is not None:
+        return plain
     tokens = tokenize(text)
     if not tokens:
         raise ParseError("there is no answer in it", (0, len(text)))

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from rlvr_math_reward.policy import MAX_DIGITS
 from rlvr_math_reward.tokenizer import ParseError, Token
-from rlvr_math_reward.tree import Number
+from rlvr_math_reward.tree import Number, Quotient
 
-__all__ = ["number_literal", "plain_number", "repeating_decimal"]
+__all__ = ["number_literal", "plain_value", "repeating_decimal"]
 
 _SEPARATORS = str.maketrans("", "", ",{}\\!; ")
 MIN_REPEATS = 2
@@ -40,16 +40,23 @@ def number_literal(token: Token) -> Number:
 
 
 _PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_PLAIN_FRACTION = re.compile(r"(-?)(?:\\[dt]?frac\{([0-9]{1,15})\}\{([0-9]{1,15})\}|([0-9]{1,15})/([0-9]{1,15}))")
 
 
-def plain_number(text: str) -> Number | None:
-    """The number of a text that is nothing but `[-]digits[.digits]`, as most answers of GSM8K are; else None."""
-    if not _PLAIN.fullmatch(text):
-        return None
-    whole, point, fraction = text.partition(".")
-    if not point:
-        return Number(Fraction(int(whole)))
-    return Number(Fraction(int(whole + fraction), 10 ** len(fraction)), True)
+def plain_value(text: str) -> Number | Quotient | None:
+    """The tree of a text that is nothing but a number or a quotient of two integers; None for every other text.
+
+    Most answers are one of these, and need no tokens. It reads them as the whole parser does.
+    """
+    if _PLAIN.fullmatch(text):
+        whole, point, fraction = text.partition(".")
+        if not point:
+            return Number(Fraction(int(whole)))
+        return Number(Fraction(int(whole + fraction), 10 ** len(fraction)), True)
+    if found := _PLAIN_FRACTION.fullmatch(text):
+        sign, upper, lower = found[1], found[2] or found[4], found[3] or found[5]
+        return Quotient(Number(Fraction(int(sign + upper))), Number(Fraction(int(lower))))
+    return None
 
 
 def _small_int(digits: str, token: Token) -> int:
