@@ -104,8 +104,6 @@ def _policy(fields: list[str] | None) -> Policy:
         return Policy(**values)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--policy") from None
-    except TypeError:
-        raise typer.BadParameter(f"{values}: a value of the wrong type", param_hint="--policy") from None
 
 
 def _opened(

@@ -96,7 +96,10 @@ POLICIES = [
     ("rel_tol", "expected FIELD=VALUE"),
     ("reltol=1", "with a field of: fallback, percent"),
     ("rel_tol=2", "allowed: None, or a number in [0, 1)"),
-    ("rel_tol=much", "a value of the wrong type"),
+    ("rel_tol=much", "Policy.rel_tol is 'much'; allowed: None, or a number in [0, 1)"),
+    ("timeout=[1]", "Policy.timeout is [1]; allowed: seconds in (0,"),
+    ("percent={}", "Policy.percent is {}; allowed: 'either', 'value'"),
+    ("require_evaluated=1", "Policy.require_evaluated is 1; allowed: True, False"),
     ("percent=maybe", "allowed: 'either', 'value'"),
 ]
 
