@@ -12,12 +12,13 @@ import random
 import subprocess
 import sys
 import threading
+import time
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from rlvr_math_reward import Policy, comparing, golds, grade, grade_batch, grading, numeric, units
+from rlvr_math_reward import Policy, comparing, golds, grade, grade_batch, grading, numeric, symbolic, units
 from rlvr_math_reward.exact import forms as exact
 
 CASES = Path(__file__).parent / "cases"
@@ -31,9 +32,19 @@ Line = str
 
 @cache
 def pairs() -> tuple[Pair, ...]:
-    """`(completion, gold)`, each once, without those that stay undecided."""
-    found = dict.fromkeys([*_from_tables(), *_from_data()])
-    return tuple(pair for pair in found if not line(*pair).startswith("undecided"))
+    """`(completion, gold)`, each once, without those that stay undecided.
+
+    Where one of these met its deadline SymPy rests, and what would be asked meanwhile is undecided too: that is the
+    one thing that a verdict depends on besides its texts, and here it is waited for.
+    """
+    kept = []
+    for pair in dict.fromkeys([*_from_tables(), *_from_data()]):
+        asked = time.monotonic()
+        if not line(*pair).startswith("undecided"):
+            kept.append(pair)
+        elif time.monotonic() - asked > POLICY.timeout * symbolic.SLOW:
+            time.sleep(symbolic.REST_SECONDS)
+    return tuple(kept)
 
 
 def _from_tables() -> list[Pair]:
