@@ -84,7 +84,7 @@ def test_kinds_add_up() -> None:
         kinds[row.name.partition("/")[0]][gold.kind] += 1
     assert kinds["gsm8k"] == {"scalar": 8792}
     assert sum(kinds["math"].values()) + len(BAD) == 12_500
-    assert set(kinds["math"]) == set(KINDS), "every kind of answer occurs in MATH"
+    assert set(kinds["math"]) == set(KINDS) - {"piecewise"}, "every kind but that one has a gold in MATH"
     assert kinds["math"]["scalar"] > 10_500
     assert min(kinds["math"].values()) >= 50, kinds["math"]
 
