@@ -114,7 +114,7 @@ def grade(completion: str, gold: GoldSource, *, prompt: str | None = None, polic
     Example:
         >>> verdict = grade("Half of it. #### 0.5", r"\\frac{1}{2}")
         >>> verdict.outcome, verdict.kind, verdict.reason
-        (<Outcome.CORRECT: 'correct'>, 'scalar', 'equal by exact arithmetic')
+        (<Outcome.CORRECT: 'correct'>, 'scalar', 'both are the same number')
     """
     found = extract(completion, policy.fallback) if isinstance(completion, str) else None
     if type(gold) is str:

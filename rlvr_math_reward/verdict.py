@@ -131,7 +131,7 @@ class Verdict:
               prediction   0.5                    read as 0.5
               gold         1/2                    read as (1)/(2)
               kind         scalar
-              decided by   exact: equal by exact arithmetic
+              decided by   exact: both are the same number
         """
         found = self.extraction
         lines = [self.outcome.value + (f" ({self.matched[0]} of {self.matched[1]} parts)" if self.matched else "")]
