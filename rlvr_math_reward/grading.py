@@ -129,6 +129,10 @@ _PREFERENCE = (
 )  # fmt: skip
 
 
+SHARE = 16
+"""Completions that a thread takes at once: few, so that no thread has all the slow ones, and no lock for each."""
+
+
 def grade_batch(
     completions: Sequence[str],
     golds: Sequence[GoldSource],
@@ -167,11 +171,9 @@ def grade_batch(
         return graded(jobs)
     from concurrent.futures import ThreadPoolExecutor
 
-    verdicts: list[Verdict | None] = [None] * len(jobs)
-    with ThreadPoolExecutor(workers) as pool:  # a share each, and no queue that is locked for every completion
-        for start, share in enumerate(pool.map(graded, (jobs[start::workers] for start in range(workers)))):
-            verdicts[start::workers] = share
-    return [verdict for verdict in verdicts if verdict is not None]
+    shares = (jobs[start : start + SHARE] for start in range(0, len(jobs), SHARE))
+    with ThreadPoolExecutor(workers) as pool:
+        return [verdict for share in pool.map(graded, shares) for verdict in share]
 
 
 def _grade_one(found: Extraction | None, source: str, prompt: str | None, policy: Policy) -> Verdict:
