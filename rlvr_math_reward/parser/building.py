@@ -20,6 +20,7 @@ from rlvr_math_reward.tree import (
 )
 
 __all__ = [
+    "MINUS_ONE",
     "FUNCTION_LETTERS",
     "NUMBER_SETS",
     "bracketed",

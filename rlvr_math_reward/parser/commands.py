@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward.parser.building import NUMBER_SETS, called, index_of, named, negate
+from rlvr_math_reward.parser.building import MINUS_ONE, NUMBER_SETS, called, index_of, named, negate
 from rlvr_math_reward.parser.cursor import Cursor
 from rlvr_math_reward.policy import MAX_MATRIX_ENTRIES
 from rlvr_math_reward.tokenizer import Token
@@ -38,7 +38,6 @@ SYNONYMS = {
     "Re": "re", "Im": "im", "sign": "sgn", "lg": "log",
 }  # fmt: skip
 SYSTEMS = frozenset(("cases", "aligned", "align", "gathered", "gather", "split"))
-MINUS_ONE = Number(Fraction(-1))
 
 
 class Commands(Cursor):

@@ -7,11 +7,9 @@ to its end is refused, so no part of it is ever read for the whole.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from rlvr_math_reward.parser import measures, wording
 from rlvr_math_reward.parser.arithmetic import Arithmetic
-from rlvr_math_reward.parser.building import listed
+from rlvr_math_reward.parser.building import MINUS_ONE, listed
 from rlvr_math_reward.parser.literals import plain_value
 from rlvr_math_reward.policy import MAX_ITEMS, MAX_TREE_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, tokenize
@@ -50,7 +48,6 @@ MAX_HEAD = 14
 """Tokens of such a name."""
 MAX_NAME_WORDS = 4
 """Words before an equals sign that name an answer."""
-MINUS_ONE = Number(Fraction(-1))
 
 
 def parse(text: str, *, unit_letters: bool = False) -> Tree:
