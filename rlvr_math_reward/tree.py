@@ -26,6 +26,10 @@ class Number:
     decimal: bool = False
     grouped: bool = False
 
+    def __hash__(self) -> int:
+        """Of the two integers: a Fraction's own hash takes longer than all the rest of a tree."""
+        return hash((self.value.numerator, self.value.denominator, self.decimal, self.grouped))
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:

@@ -21,15 +21,19 @@ from math import comb, gcd, lcm
 from typing import Any, NamedTuple, TypeAlias
 
 __all__ = [
-    "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "TooLarge", "Undefined", "add", "atom", "charge",
-    "constant", "divide", "form_left", "freeze", "multiply", "multiply_polys", "negate", "new_form", "new_verdict",
-    "power", "primes_of", "rational", "spend", "subtract",
+    "Atom", "Form", "Frozen", "Monomial", "NotExact", "Poly", "Rational", "TooLarge", "Undefined", "add", "atom",
+    "charge", "constant", "content", "divide", "form_left", "freeze", "inverse", "magnitude", "multiply",
+    "multiply_polys", "negate", "new_form", "new_verdict", "power", "primes_of", "rational", "scale_poly", "spend",
+    "subtract",
 ]  # fmt: skip
 
+Rational: TypeAlias = int | Fraction
+"""A coefficient or an exponent. A whole one is an int wherever that is known: it is equal to the Fraction and has its
+hash, and takes a tenth of the time. So none is divided by `/`; `inverse` and `Fraction` are there for it."""
 Atom: TypeAlias = tuple[Any, ...]
-Monomial: TypeAlias = frozenset[tuple[Atom, Fraction]]
-Poly: TypeAlias = dict[Monomial, Fraction]
-Frozen: TypeAlias = frozenset[tuple[Monomial, Fraction]]
+Monomial: TypeAlias = frozenset[tuple[Atom, Rational]]
+Poly: TypeAlias = dict[Monomial, Rational]
+Frozen: TypeAlias = frozenset[tuple[Monomial, Rational]]
 
 MAX_BITS = 30_000
 """Bits of any coefficient: 9,000 digits, enough for 2005!; one product of two such takes under 0.1 ms."""
@@ -114,21 +118,33 @@ class Form(NamedTuple):
     bottom: Poly
 
 
-UNIT: Poly = {ONE: Fraction(1)}
+UNIT: Poly = {ONE: 1}
 
 
-def constant(value: Fraction | int) -> Form:
-    return Form({ONE: Fraction(value)} if value else {}, UNIT)
+def _plain(value: Rational) -> Rational:
+    return value if type(value) is int or value.denominator != 1 else value.numerator
 
 
-def atom(entry: Atom, exponent: Fraction | int = 1) -> Form:
-    return Form({frozenset(((entry, Fraction(exponent)),)): Fraction(1)}, UNIT)
+def inverse(value: Rational) -> Rational:
+    return _plain(Fraction(value.denominator, value.numerator))
 
 
-def rational(form: Form) -> Fraction | None:
+def magnitude(value: Rational) -> Rational:
+    return -value if value < 0 else value
+
+
+def constant(value: Rational) -> Form:
+    return Form({ONE: _plain(value)} if value else {}, UNIT)
+
+
+def atom(entry: Atom, exponent: Rational = 1) -> Form:
+    return Form({frozenset(((entry, _plain(exponent)),)): 1}, UNIT)
+
+
+def rational(form: Form) -> Rational | None:
     """The value of a form that is a plain rational number, else None."""
     if not form.top:
-        return Fraction(0)
+        return 0
     if form.bottom is UNIT and len(form.top) == 1:
         return form.top.get(ONE)
     return None
@@ -139,25 +155,26 @@ def freeze(poly: Poly) -> Frozen:
 
 
 # -- monomials ---------------------------------------------------------------------------------------------------------
-def _join(left: Monomial, right: Monomial) -> tuple[Fraction, Monomial, Poly | None]:
+def _join(left: Monomial, right: Monomial) -> tuple[Rational, Monomial, Poly | None]:
     """The product as `coefficient * monomial * sum`; the sum is what a root raised to its index turned into."""
     if not left:
-        return Fraction(1), right, None
+        return 1, right, None
     if not right:
-        return Fraction(1), left, None
+        return 1, left, None
     merged = dict(left)
-    coefficient, extra = Fraction(1), None
+    coefficient: Rational = 1
+    extra = None
     for entry, exponent in right:
-        total = merged.pop(entry, Fraction(0)) + exponent
+        total = merged.pop(entry, 0) + exponent
         sort = entry[0]
         if sort == "prime":
             whole = total.numerator // total.denominator
-            coefficient *= Fraction(entry[1]) ** whole
+            coefficient *= entry[1] ** whole if whole >= 0 else Fraction(1, entry[1] ** -whole)
             total -= whole
         elif sort == "i":
             turns = int(total) % 4
             coefficient = -coefficient if turns >= 2 else coefficient
-            total = Fraction(turns % 2)
+            total = turns % 2
         elif sort == "zeta":
             total %= 2
             if total >= 1:
@@ -171,7 +188,7 @@ def _join(left: Monomial, right: Monomial) -> tuple[Fraction, Monomial, Poly | N
     return coefficient, frozenset(merged.items()), extra
 
 
-def _check(value: Fraction) -> None:
+def _check(value: Rational) -> None:
     if value.numerator.bit_length() + value.denominator.bit_length() > MAX_BITS:
         raise TooLarge("a number is too long")
 
@@ -198,51 +215,52 @@ def multiply_polys(left: Poly, right: Poly) -> Poly:
     return result
 
 
-def _accumulate(poly: Poly, monomial: Monomial, value: Fraction) -> None:
+def _accumulate(poly: Poly, monomial: Monomial, value: Rational) -> None:
     total = poly.get(monomial, 0) + value
     if total:
         _check(total)
-        poly[monomial] = total
+        poly[monomial] = _plain(total)
     else:
         poly.pop(monomial, None)
 
 
-def add_polys(left: Poly, right: Poly) -> Poly:
-    spend(len(right))
-    result = dict(left)
-    for monomial, value in right.items():
-        _accumulate(result, monomial, value)
-    if len(result) > MAX_TERMS:
+def _add_to(total: Poly, poly: Poly) -> None:
+    spend(len(poly))
+    for monomial, value in poly.items():
+        _accumulate(total, monomial, value)
+    if len(total) > MAX_TERMS:
         raise TooLarge("a sum has too many terms")
-    return result
 
 
-def scale_poly(poly: Poly, factor: Fraction) -> Poly:
-    return poly if factor == 1 else {monomial: value * factor for monomial, value in poly.items()}
+def scale_poly(poly: Poly, factor: Rational) -> Poly:
+    return poly if factor == 1 else {monomial: _plain(value * factor) for monomial, value in poly.items()}
 
 
-def content(poly: Poly) -> Fraction:
+def content(poly: Poly) -> Rational:
     """The positive rational that leaves coprime integer coefficients when divided out; 1 for the empty sum."""
     top, bottom = 0, 1
     for value in poly.values():
         top, bottom = gcd(top, value.numerator), lcm(bottom, value.denominator)
-    return Fraction(top, bottom) if top else Fraction(1)
+    return _plain(Fraction(top, bottom)) if top else 1
 
 
 # -- forms -------------------------------------------------------------------------------------------------------------
 def add(forms: Iterable[Form]) -> Form:
-    total = constant(0)
+    top: Poly = {}
+    bottom = UNIT
     for form in forms:
-        if form.bottom == total.bottom:
-            total = Form(add_polys(total.top, form.top), total.bottom)
+        if form.bottom is bottom or form.bottom == bottom:
+            _add_to(top, form.top)
         else:
-            top = add_polys(multiply_polys(total.top, form.bottom), multiply_polys(form.top, total.bottom))
-            total = reduced(top, multiply_polys(total.bottom, form.bottom))
-    return total
+            top = dict(multiply_polys(top, form.bottom))
+            _add_to(top, multiply_polys(form.top, bottom))
+            joined = reduced(top, multiply_polys(bottom, form.bottom))
+            top, bottom = dict(joined.top), joined.bottom
+    return Form(top, bottom)
 
 
 def negate(form: Form) -> Form:
-    return Form(scale_poly(form.top, Fraction(-1)), form.bottom)
+    return Form(scale_poly(form.top, -1), form.bottom)
 
 
 def subtract(left: Form, right: Form) -> Form:
@@ -268,18 +286,25 @@ def reduced(top: Poly, bottom: Poly) -> Form:
     if len(bottom) == 1:
         ((monomial, value),) = bottom.items()
         if not any(entry[0] == "root" for entry, _ in monomial):
-            inverse: Monomial = frozenset((entry, -exponent) for entry, exponent in monomial)
-            return Form(multiply_polys(top, _settled(inverse, 1 / value)), UNIT)
+            turned: Monomial = frozenset((entry, -exponent) for entry, exponent in monomial)
+            return Form(multiply_polys(top, _settled(turned, inverse(value))), UNIT)
         return Form(top, bottom)
-    shared = content(bottom)
-    return Form(scale_poly(top, 1 / shared), scale_poly(bottom, 1 / shared))
+    shared = inverse(content(bottom))
+    return Form(scale_poly(top, shared), scale_poly(bottom, shared))
 
 
-def _settled(monomial: Monomial, value: Fraction) -> Poly:
+_RANGED = frozenset(("prime", "i", "zeta", "root"))
+"""Sorts of atoms whose exponents stay within a range."""
+
+
+def _settled(monomial: Monomial, value: Rational) -> Poly:
     """A monomial whose exponents may be out of their range, brought into it."""
-    poly: Poly = {ONE: value}
-    for entry, exponent in monomial:
-        coefficient, joined, extra = _join(frozenset(((entry, Fraction(0)),)), frozenset(((entry, exponent),)))
+    ranged = [(entry, exponent) for entry, exponent in monomial if entry[0] in _RANGED]
+    if not ranged:
+        return {monomial: value}
+    poly: Poly = {monomial.difference(ranged): value}
+    for entry, exponent in ranged:
+        coefficient, joined, extra = _join(frozenset(((entry, 0),)), frozenset(((entry, exponent),)))
         step: Poly = {joined: coefficient}
         poly = multiply_polys(poly, step if extra is None else multiply_polys(step, extra))
     return poly
@@ -309,33 +334,33 @@ def _power_poly(poly: Poly, exponent: int) -> Poly:
     if exponent > MAX_TERMS or comb(exponent + len(poly) - 1, len(poly) - 1) > MAX_TERMS:
         shared = content(poly)
         _check_power(shared, exponent)
-        base = freeze(scale_poly(poly, 1 / shared))
-        return {frozenset(((("sum", base), Fraction(exponent)),)): shared**exponent}
+        base = freeze(scale_poly(poly, inverse(shared)))
+        return {frozenset(((("sum", base), exponent),)): shared**exponent}
     result: Poly = UNIT
     for _ in range(exponent):
         result = multiply_polys(result, poly)
     return result
 
 
-def _settled_power(monomial: Monomial, value: Fraction) -> Poly:
+def _settled_power(monomial: Monomial, value: Rational) -> Poly:
     if any(entry[0] == "root" for entry, _ in monomial):
         poly: Poly = {ONE: value}
         for entry, exponent in monomial:
             if entry[0] != "root":
-                poly = multiply_polys(poly, _settled(frozenset(((entry, exponent),)), Fraction(1)))
+                poly = multiply_polys(poly, _settled(frozenset(((entry, exponent),)), 1))
                 continue
             turns, rest = divmod(int(exponent), entry[2])
             poly = multiply_polys(poly, _power_poly(dict(entry[1]), turns) if turns else UNIT)
             if rest:
-                poly = multiply_polys(poly, {frozenset(((entry, Fraction(rest)),)): Fraction(1)})
+                poly = multiply_polys(poly, {frozenset(((entry, rest),)): 1})
         return poly
     for entry, exponent in monomial:
         if entry[0] == "prime":
-            _check_power(Fraction(entry[1]), int(exponent))
+            _check_power(entry[1], int(exponent))
     return _settled(monomial, value)
 
 
-def _check_power(value: Fraction, exponent: int) -> None:
+def _check_power(value: Rational, exponent: int) -> None:
     if abs(value) != 1 and (value.numerator.bit_length() + value.denominator.bit_length()) * exponent > MAX_BITS:
         raise TooLarge("a power is too large")
 

@@ -12,11 +12,13 @@ from rlvr_math_reward.exact.algebra import (
     Form,
     NotExact,
     Poly,
+    Rational,
     add,
     atom,
     constant,
     content,
     freeze,
+    inverse,
     multiply,
     negate,
     primes_of,
@@ -52,10 +54,10 @@ def unfactored(number: int, index: int) -> Form:
         low, high = (middle, high) if middle**index <= number else (low, middle - 1)
     if low**index == number:
         return constant(low)
-    return atom(("root", freeze({ONE: Fraction(number)}), index))
+    return atom(("root", freeze({ONE: number}), index))
 
 
-def content_with_sign(poly: Poly, index: int) -> Fraction:
+def content_with_sign(poly: Poly, index: int) -> Rational:
     """The rational factor to take out from under a root; with the sign of the terms when all share it and it may."""
     shared = content(poly)
     if index % 2 and all(value < 0 for value in poly.values()):
@@ -63,15 +65,15 @@ def content_with_sign(poly: Poly, index: int) -> Fraction:
     return shared
 
 
-def extracted(shared: Fraction, index: int) -> tuple[Fraction, Fraction]:
+def extracted(shared: Rational, index: int) -> tuple[Rational, int]:
     """`shared ** (1/index)` as `outside * left ** (1/index)` with `left` a whole number free of `index`-th powers."""
     number = shared.numerator * shared.denominator ** (index - 1)
     found, rest = primes_of(number)
-    outside, left = Fraction(1, shared.denominator), rest
+    outside, left = inverse(shared.denominator), rest
     for prime, count in found.items():
         outside *= prime ** (count // index)
         left *= prime ** (count % index)
-    return outside, Fraction(left)
+    return outside, left
 
 
 # -- complex parts -----------------------------------------------------------------------------------------------------

@@ -108,17 +108,31 @@ def approximate(tree: Tree) -> complex | None:
         return numeric_value(tree)
     if known is None:
         return numeric_value(tree)
-    return complex(known) if abs(known) < MAX_FLOAT else None
+    return complex(known) if -MAX_FLOAT < known < MAX_FLOAT else None
 
 
 def is_undefined(tree: Tree) -> bool:
     """Whether exact arithmetic shows that the expression has no value."""
+    if _has_value(tree):
+        return False
     try:
         exact(tree)
     except Undefined:
         return True
     except NotExact:
         return False
+    return False
+
+
+def _has_value(tree: Tree) -> bool:
+    """Whether nothing in it can be undefined, which is seen without working it out: most golds are such."""
+    match tree:
+        case Number() | Symbol() | Constant("pi" | "e" | "i"):
+            return True
+        case Sum(parts) | Product(parts) | Apply("sqrt" | "percent" | "degree", parts):
+            return all(_has_value(part) for part in parts)
+        case Quotient(inner, Number(number)) | Power(inner, Number(number)):
+            return number > 0 and _has_value(inner)
     return False
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from fractions import Fraction
 from functools import lru_cache
 from math import ceil, comb, factorial, floor, gcd, lcm, lgamma
 
@@ -18,6 +17,7 @@ from rlvr_math_reward.exact.algebra import (
     Form,
     Frozen,
     NotExact,
+    Rational,
     TooLarge,
     Undefined,
     add,
@@ -115,7 +115,7 @@ def _whole_numbers(rule: Callable[..., int], name: str) -> Callable[..., Form]:
     return apply
 
 
-def _extreme(rule: Callable[[list[Fraction]], Fraction], name: str) -> Callable[..., Form]:
+def _extreme(rule: Callable[[list[Rational]], Rational], name: str) -> Callable[..., Form]:
     def apply(*forms: Form) -> Form:
         values = [rational(form) for form in forms]
         known = [value for value in values if value is not None]
@@ -126,7 +126,7 @@ def _extreme(rule: Callable[[list[Fraction]], Fraction], name: str) -> Callable[
     return apply
 
 
-def _rounded(rule: Callable[[Fraction], int]) -> Callable[[Form], Form]:
+def _rounded(rule: Callable[[Rational], int]) -> Callable[[Form], Form]:
     def apply(form: Form) -> Form:
         value = rational(form)
         if value is None:

@@ -18,6 +18,7 @@ from rlvr_math_reward.exact.algebra import (
     Form,
     Monomial,
     Poly,
+    Rational,
     TooLarge,
     Undefined,
     add,
@@ -25,6 +26,8 @@ from rlvr_math_reward.exact.algebra import (
     constant,
     divide,
     freeze,
+    inverse,
+    magnitude,
     multiply,
     multiply_polys,
     power,
@@ -41,7 +44,9 @@ def raised(base: Form, exponent: Form) -> Form:
     value = rational(exponent)
     if value is not None:
         if value.denominator == 1:
-            if abs(value) > MAX_BITS and not (rational(base) in (0, 1, -1) or (len(base.top) == 1 and _unit(base))):
+            if abs(value.numerator) > MAX_BITS and not (
+                rational(base) in (0, 1, -1) or (len(base.top) == 1 and _unit(base))
+            ):
                 raise TooLarge("an exponent is too large")
             return power(base, value.numerator)
         return power(root(base, value.denominator), value.numerator)
@@ -73,17 +78,17 @@ def root(form: Form, index: int) -> Form:
     if len(form.top) == 1:
         return _root_of_term(*next(iter(form.top.items())), index)
     shared = closed_forms.content_with_sign(form.top, index)
-    inner = scale_poly(form.top, 1 / shared)
-    outside, left = closed_forms.extracted(abs(shared), index)
-    top = {frozenset(((("root", freeze(scale_poly(inner, left)), index), Fraction(1)),)): outside}
-    return Form(scale_poly(top, Fraction(-1)) if shared < 0 else top, UNIT)
+    inner = scale_poly(form.top, inverse(shared))
+    outside, left = closed_forms.extracted(magnitude(shared), index)
+    term: Poly = {frozenset(((("root", freeze(scale_poly(inner, left)), index), 1),)): outside}
+    return Form(scale_poly(term, -1) if shared < 0 else term, UNIT)
 
 
-def _root_of_term(monomial: Monomial, value: Fraction, index: int) -> Form:
+def _root_of_term(monomial: Monomial, value: Rational, index: int) -> Form:
     total = _root_of_number(value, index)
-    inside: Poly = {ONE: Fraction(1)}
+    inside: Poly = {ONE: 1}
     for entry, exponent in monomial:
-        share = exponent / index
+        share = Fraction(exponent) / index
         odd_root = index % 2 == 1 and entry[0] in ("sym", "exp")
         positive = entry[0] in ("prime", "pi") or entry == ("exp", ONE) or odd_root
         if positive or (entry[0] == "sym" and not (exponent % 2 == 0 and share % 2 != 0)):
@@ -91,8 +96,8 @@ def _root_of_term(monomial: Monomial, value: Fraction, index: int) -> Form:
         elif entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):
             total = multiply(total, atom(entry, share))
         else:
-            inside = multiply_polys(inside, {frozenset(((entry, exponent),)): Fraction(1)})
-    if inside == {ONE: Fraction(1)}:
+            inside = multiply_polys(inside, {frozenset(((entry, exponent),)): 1})
+    if inside == UNIT:
         return total
     return multiply(total, atom(("root", freeze(inside), index)))
 
@@ -107,14 +112,14 @@ def _prime_power(prime: int, exponent: Fraction) -> Form:
     return base if exponent == whole else multiply(base, atom(("prime", prime), exponent - whole))
 
 
-def _root_of_number(value: Fraction, index: int) -> Form:
+def _root_of_number(value: Rational, index: int) -> Form:
     sign = constant(1)
     if value < 0:
         sign = constant(-1) if index % 2 else closed_forms.root_of_unity(Fraction(1, index))
     number = abs(value.numerator) * value.denominator ** (index - 1)
     if number.bit_length() > MAX_BITS:
         raise TooLarge("a radicand is too large")
-    total = constant(Fraction(1, value.denominator))
+    total = constant(inverse(value.denominator))
     for prime, exponent in closed_forms.radicand_powers(number, index):
         total = multiply(total, _prime_power(prime, exponent) if prime > 0 else closed_forms.unfactored(-prime, index))
     return multiply(sign, total)
@@ -124,7 +129,7 @@ def absolute(form: Form) -> Form:
     """|z|: the root of the square, or of re^2 + im^2 where i occurs."""
     value = rational(form)
     if value is not None:
-        return constant(abs(value))
+        return constant(magnitude(value))
     real, imaginary = closed_forms.parts(form)
     squares = multiply(real, real)
     if imaginary.top:
@@ -142,16 +147,16 @@ def exponential(exponent: Form) -> Form:
     return total
 
 
-def _exponential_of_term(monomial: Monomial, value: Fraction) -> Form:
-    if monomial == frozenset(((("i",), Fraction(1)), (("pi",), Fraction(1)))):
-        return closed_forms.root_of_unity(value)
+def _exponential_of_term(monomial: Monomial, value: Rational) -> Form:
+    if monomial == frozenset(((("i",), 1), (("pi",), 1))):
+        return closed_forms.root_of_unity(Fraction(value))
     if len(monomial) == 1:
         ((entry, exponent),) = monomial
         if entry[0] == "log" and exponent == 1:
             if isinstance(entry[1], int):
-                if abs(value) * entry[1].bit_length() > MAX_BITS:
+                if magnitude(value) * entry[1].bit_length() > MAX_BITS:
                     raise TooLarge("a power is too large")
-                return _prime_power(entry[1], value)
+                return _prime_power(entry[1], Fraction(value))
             return raised(Form(dict(entry[1]), UNIT), constant(value))
     return atom(("exp", monomial), value)
 
@@ -164,7 +169,7 @@ def logarithm(form: Form) -> Form:
         return subtract(logarithm(Form(form.top, UNIT)), logarithm(Form(form.bottom, UNIT)))
     if len(form.top) > 1:
         shared = closed_forms.content_with_sign(form.top, 2)
-        inner = scale_poly(form.top, 1 / shared)
+        inner = scale_poly(form.top, inverse(shared))
         return add((_log_of_number(shared), atom(("log", freeze(inner)))))
     ((monomial, value),) = form.top.items()
     total = [_log_of_number(value)]
@@ -173,7 +178,7 @@ def logarithm(form: Form) -> Form:
     return add(total)
 
 
-def _log_of_atom(entry: Atom, exponent: Fraction) -> Form:
+def _log_of_atom(entry: Atom, exponent: Rational) -> Form:
     if entry[0] == "prime":
         return multiply(constant(exponent), atom(("log", entry[1])))
     if entry[0] == "exp" and not any(inner[0] == "i" for inner, _ in entry[1]):
@@ -181,14 +186,14 @@ def _log_of_atom(entry: Atom, exponent: Fraction) -> Form:
     if entry[0] == "i":
         return multiply(constant(Fraction(1, 2)), multiply(atom(("i",)), atom(("pi",))))
     if entry[0] in ("sym", "pi") and exponent % 2 != 0:
-        return multiply(constant(exponent), atom(("log", freeze({frozenset(((entry, Fraction(1)),)): Fraction(1)}))))
-    return atom(("log", freeze({frozenset(((entry, exponent),)): Fraction(1)})))
+        return multiply(constant(exponent), atom(("log", freeze({frozenset(((entry, 1),)): 1}))))
+    return atom(("log", freeze({frozenset(((entry, exponent),)): 1})))
 
 
-def _log_of_number(value: Fraction) -> Form:
+def _log_of_number(value: Rational) -> Form:
     terms = [multiply(atom(("i",)), atom(("pi",)))] if value < 0 else []
     for number, sign in ((abs(value.numerator), 1), (value.denominator, -1)):
         for prime, exponent in closed_forms.radicand_powers(number, 1):
-            entry = ("log", prime) if prime > 0 else ("log", freeze({ONE: Fraction(-prime)}))
+            entry = ("log", prime) if prime > 0 else ("log", freeze({ONE: -prime}))
             terms.append(multiply(constant(sign * exponent), atom(entry)))
     return add(terms)

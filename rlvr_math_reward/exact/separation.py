@@ -9,14 +9,23 @@ coefficients are cleared, which keeps the bound short.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import lcm, log2
 from typing import Any
 
 from mpmath import mpf
 from mpmath.ctx_mp import MPContext
 
-from rlvr_math_reward.exact.algebra import Atom, Frozen, NotExact, Poly, content, scale_poly, spend
+from rlvr_math_reward.exact.algebra import (
+    Atom,
+    Frozen,
+    NotExact,
+    Poly,
+    Rational,
+    content,
+    inverse,
+    scale_poly,
+    spend,
+)
 
 __all__ = ["is_algebraic", "is_zero"]
 
@@ -43,7 +52,7 @@ def is_zero(poly: Poly) -> bool:
     Raises:
         NotExact: the proof would take more than `MAX_SEPARATION_BITS`.
     """
-    whole = scale_poly(poly, 1 / content(poly))
+    whole = scale_poly(poly, inverse(content(poly)))
     degrees: dict[Atom, int] = {}
     _collect_degrees(frozenset(whole.items()), degrees)
     degree = 1
@@ -115,7 +124,7 @@ class _Evaluation:
             total += term
         return total
 
-    def raised(self, entry: Atom, exponent: Fraction) -> Any:
+    def raised(self, entry: Atom, exponent: Rational) -> Any:
         mp = self.mp
         if entry[0] == "prime":
             return mp.root(mp.mpf(entry[1]) ** exponent.numerator, exponent.denominator)

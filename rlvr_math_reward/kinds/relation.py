@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward.exact.algebra import Monomial, NotExact, Poly, constant, divide, rational, subtract
+from rlvr_math_reward.exact.algebra import (
+    Atom,
+    Monomial,
+    NotExact,
+    Poly,
+    Rational,
+    constant,
+    divide,
+    rational,
+    subtract,
+)
 from rlvr_math_reward.exact.equality import compare_forms
 from rlvr_math_reward.exact.forms import exact, substituted
 from rlvr_math_reward.kinds import scalar
@@ -132,20 +142,20 @@ def _turned(chain: Relation) -> Relation:
 def _difference(left: Tree, right: Tree) -> Poly:
     """left - right over one denominator, multiplied up until no exponent of a variable is negative."""
     poly = subtract(exact(left), exact(right)).top
-    lowest: dict[object, Fraction] = {}
+    lowest: dict[Atom, Rational] = {}
     for monomial in poly:
         for entry, exponent in monomial:
             if exponent < 0:
-                lowest[entry] = min(lowest.get(entry, Fraction(0)), exponent)
+                lowest[entry] = min(lowest.get(entry, 0), exponent)
     if not lowest:
         return poly
     return {_lifted(monomial, lowest): value for monomial, value in poly.items()}
 
 
-def _lifted(monomial: Monomial, lowest: dict[object, Fraction]) -> Monomial:
+def _lifted(monomial: Monomial, lowest: dict[Atom, Rational]) -> Monomial:
     exponents = dict(monomial)
     for entry, exponent in lowest.items():
-        exponents[entry] = exponents.get(entry, Fraction(0)) - exponent  # type: ignore[index,call-overload]
+        exponents[entry] = exponents.get(entry, 0) - exponent
     return frozenset((entry, exponent) for entry, exponent in exponents.items() if exponent)
 
 
@@ -157,7 +167,7 @@ def _factor(first: Poly, second: Poly) -> Fraction | None:
     """The constant c with `second == c * first`, else None."""
     if first.keys() != second.keys():
         return None
-    factors = {second[monomial] / value for monomial, value in first.items()}
+    factors = {Fraction(second[monomial]) / value for monomial, value in first.items()}
     return factors.pop() if len(factors) == 1 else None
 
 
@@ -196,7 +206,7 @@ def _distinct_roots(poly: Poly) -> int:
         pairs = list(monomial)
         if len(pairs) > 1 or (pairs and (pairs[0][0][0] != "sym" or pairs[0][1].denominator != 1)):
             raise NotExact("no polynomial in one unknown")
-        coefficients[int(pairs[0][1]) if pairs else 0] = value
+        coefficients[int(pairs[0][1]) if pairs else 0] = Fraction(value)
     degree = max(coefficients, default=0)
     if not 1 <= degree <= MAX_DEGREE:
         raise NotExact("the degree is out of range")

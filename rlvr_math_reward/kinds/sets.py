@@ -248,7 +248,7 @@ def _linear(side: Tree) -> tuple[Fraction, Fraction]:
     simple = form.bottom == UNIT and len(variable) == 1 and len(symbols(side)) == 1
     if not simple or len(variable[0]) != 1 or next(iter(variable[0]))[1] != 1 or next(iter(variable[0]))[0][0] != "sym":
         raise NotASet
-    return form.top[variable[0]], form.top.get(ONE, Fraction(0))
+    return Fraction(form.top[variable[0]]), Fraction(form.top.get(ONE, 0))
 
 
 def _ray(operator: str, bound: Tree) -> RealSet:

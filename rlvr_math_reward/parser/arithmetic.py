@@ -22,6 +22,10 @@ from rlvr_math_reward.tree import (
 
 __all__ = ["Arithmetic"]
 
+_SIGNS = frozenset(("+", "-", "+-", "-+"))
+_POSTFIXES = frozenset("^!°'")
+_OPENING = frozenset(("(", "{", "[", "|", "lfloor", "lceil"))
+"""Signs that may begin a factor behind another."""
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit", "Celsius": "celsius", "Fahrenheit": "fahrenheit"}
 
 
@@ -30,16 +34,16 @@ class Arithmetic(Atoms):
 
     def _sum(self) -> Tree:
         terms = [self._signed()]
-        while self.is_at("+", "-", "+-", "-+"):
+        while self.signs[self.at] in _SIGNS:
             terms.append(self._signed())
         return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def _signed(self) -> Tree:
         """A product with its signs. Runs of signs are read in a loop: `---4` nests nothing."""
         negative, marked = False, None
-        while self.is_at("+", "-", "+-", "-+") or self._spelled_minus():
-            sign = self.expect("+", "-", "+-", "-+") if self.token.kind == "operator" else self._minus_word()
-            negative ^= sign == "-"
+        while (sign := self.signs[self.at]) in _SIGNS or (self.has_words and self._spelled_minus()):
+            self.at += 1
+            negative ^= sign in ("-", "")
             marked = "plusminus" if sign == "+-" else "minusplus" if sign == "-+" else marked
         value = self._product()
         if negative:
@@ -50,14 +54,11 @@ class Arithmetic(Atoms):
         number = self.tokens[self.at + 1].kind in ("number", "command")
         return self.token.kind in ("word", "run") and self.token.text.lower() in ("negative", "minus") and number
 
-    def _minus_word(self) -> str:
-        self.at += 1
-        return "-"
-
     def _product(self) -> Tree:
         value = self._implied()
-        while self.is_at("*", "/") and not self._per_unit():
-            divide = self.expect("*", "/") == "/"
+        while (sign := self.signs[self.at]) in ("*", "/") and not self._per_unit():
+            self.at += 1
+            divide = sign == "/"
             plain = divide and isinstance(value, Number) and self.token.kind == "number"
             factor = self._power() if plain else self._signed_factor()  # `1/2x` is a half of x
             value = Quotient(value, factor) if divide else times(value, factor)
@@ -88,7 +89,8 @@ class Arithmetic(Atoms):
         while self._starts_factor(factors[-1]):
             factors.append(self._power())
         value = factors[0] if len(factors) == 1 else Product(tuple(factors))
-        while self.take("%"):
+        while self.signs[self.at] == "%":
+            self.at += 1
             value = Apply("percent", (value,))
             if self._starts_factor(value) or self.token.kind == "number":
                 raise self.error("a percent sign in the middle")
@@ -99,7 +101,7 @@ class Arithmetic(Atoms):
         if not (isinstance(whole, Number) and whole.value.denominator == 1 and not whole.decimal):
             return None
         start = self.at
-        if self.tokens[start - 1].kind != "number":
+        if self.signs[start] or self.tokens[start - 1].kind != "number":
             return None
         if self.token.kind == "command" and self.token.text in ("frac", "dfrac", "tfrac", "cfrac"):
             part: Tree = self._power()
@@ -120,6 +122,10 @@ class Arithmetic(Atoms):
     def _starts_factor(self, previous: Tree) -> bool:
         token = self.token
         match token.kind:
+            case "end":
+                return False
+            case "operator":
+                return token.text in _OPENING and self._opens_factor(token.text)
             case "letter":
                 if measures.is_unit_letter(self.tokens, self.at, previous, alone=self.unit_letters):
                     return False
@@ -138,15 +144,15 @@ class Arithmetic(Atoms):
                 if isinstance(previous, Apply) and previous.name == "factorial":
                     return True
                 return isinstance(previous, Apply | Sum) and not token.spaced
-            case "operator":
-                if token.text == "|":
-                    return not self.bars
-                if token.text == "(" and self.tokens[self.at + 1].text in ("mod", "bmod", "~"):
-                    return False
-                if token.text == "(" and self.tokens[self.at + 2].text in ("in", "mid"):  # `... (k in Z)` declares k
-                    return False
-                return token.text in ("(", "{", "lfloor", "lceil") or (token.text == "[" and self._opens_group())
         return False
+
+    def _opens_factor(self, sign: str) -> bool:
+        if sign == "|":
+            return not self.bars
+        if sign == "(":
+            first, second = self.tokens[self.at + 1 : self.at + 3]
+            return first.text not in ("mod", "bmod", "~") and second.text not in ("in", "mid")  # `(k in Z)` declares k
+        return sign != "[" or self._opens_group()
 
     def _opens_group(self) -> bool:
         """A square bracket behind a factor groups, unless it closes a French interval."""
@@ -155,22 +161,36 @@ class Arithmetic(Atoms):
 
     def _power(self) -> Tree:
         base = self._atom()
-        while True:
-            if self.is_at("^"):
-                self.at += 1
+        while (sign := self.signs[self.at]) in _POSTFIXES:
+            self.at += 1
+            if sign == "^":
                 base = self._raised(base)
-            elif self.is_at("!"):
-                self.at += 1
+            elif sign == "!":
                 base = Apply("factorial", (base,))
-            elif self.take("°"):
+            elif sign == "°":
                 base = self._degrees(base)
-            elif self.is_at("'") and isinstance(base, Symbol):
-                self.at += 1
-                base = Symbol(base.name + "'")
+            elif isinstance(base, Symbol):
+                base = Symbol(f"{base.name}'")
             else:
-                return base
+                self.at -= 1
+                break
+        return base
 
     def _raised(self, base: Tree) -> Tree:
+        if self.tokens[self.at + (self.signs[self.at] == "{")].kind != "number":
+            marked = self._marked(base)
+            if marked is not None:
+                return marked
+        exponent = self._script_argument()
+        if self.signs[self.at] == "^":  # towers bind to the right
+            self.at += 1
+            self.enter()
+            exponent = self._raised(exponent)
+            self.depth -= 1
+        return Power(base, exponent)
+
+    def _marked(self, base: Tree) -> Tree | None:
+        """What stands raised and is no exponent (degrees, `12^{th}`, `R^+`), and `5^-1`."""
         if self._degree_letter():
             self.at += 3 if self.is_at("{") else 1
             return self._degrees(base)
@@ -188,13 +208,7 @@ class Arithmetic(Atoms):
             negative = self.expect("-", "+") == "-"
             exponent = self._script_argument()
             return Power(base, negate(exponent) if negative else exponent)
-        exponent = self._script_argument()
-        if self.is_at("^"):  # towers bind to the right
-            self.at += 1
-            self.enter()
-            exponent = self._raised(exponent)
-            self.depth -= 1
-        return Power(base, exponent)
+        return None
 
     def _degree_letter(self) -> bool:
         """`72^o`: the letter that stands for the circle of degrees."""

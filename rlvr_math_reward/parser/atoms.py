@@ -30,6 +30,10 @@ CLOSERS = {
 """`]0, 1[` is how much of Europe writes the open interval."""
 BIG_OPERATORS = frozenset(("sum", "prod", "int", "lim"))
 COUNTS = frozenset("CP")
+DIGITS = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+"""Digits of the bases up to 36."""
+_ENDS_NUMBER = frozenset("+-*/^,)}]=")
+"""Signs that belong to no numeral."""
 SHAPES = frozenset(("angle", "triangle", "segment"))
 
 
@@ -63,10 +67,8 @@ class Atoms(Commands):
 
     def _called_letter(self, letter: str) -> Tree | None:
         """`f(17)`, `f'(x)`, `f^{-1}(x)`: a letter that names a function, with its arguments."""
-        if letter in COUNTS and self.is_at("("):
-            return self._count(letter)
         if letter not in FUNCTION_LETTERS:
-            return None
+            return self._count(letter) if letter in COUNTS and self.is_at("(") else None
         start, name = self.at, letter
         while self.take("'"):
             name += "'"
@@ -113,7 +115,9 @@ class Atoms(Commands):
     def _number(self) -> Tree:
         token = self.token
         self.at += 1
-        if self.is_at("_"):
+        if (sign := self.signs[self.at]) in _ENDS_NUMBER or self.token.kind == "end":
+            return number_literal(token)
+        if sign == "_":
             return self._based(token.text)
         if token.text.endswith(".") and self.token.kind in ("run", "letter", "word") and not self.token.spaced:
             raise self.error("letters behind a point: stopped")
@@ -144,12 +148,12 @@ class Atoms(Commands):
     def _numeral(self, digits: str, base: Tree) -> Tree:
         match base:
             case Number(value, False, _) if value.denominator == 1 and 2 <= value <= 36:
-                if all(d == "." or int(d, 36) < value for d in digits):
+                if all(d == "." or (d in DIGITS and int(d, 36) < value) for d in digits.removeprefix("-")):
                     return Based(digits, int(value))
         raise self.error("not a numeral in that base")
 
     def _subscripted(self, name: str) -> Tree:
-        if self.is_at("_"):
+        if self.signs[self.at] == "_":
             self.at += 1
             return Symbol(f"{name}_{self._index_text()}")
         return named(name)
@@ -186,7 +190,7 @@ class Atoms(Commands):
         if token.kind == "word" or not measures.splits_into_letters(self.tokens, self.at):
             raise self.error("a word where a value should stand")
         letters = [Token("letter", letter, token.start, token.end, False) for letter in token.text]
-        self.tokens[self.at : self.at + 1] = letters  # a power or an index then binds to the last letter alone
+        self.put(self.at, self.at + 1, letters)  # a power or an index then binds to the last letter alone
         return self._atom()
 
     def _group(self, opening: str) -> Tree:

@@ -120,7 +120,7 @@ class Commands(Cursor):
             if not first:  # `\\frac123` is 1/23; one digit, then all that is left
                 self.at += 1
                 return Number(Fraction(int(token.text)))
-            self.tokens[self.at] = Token("number", token.text[1:], token.start + 1, token.end, False)
+            self.put(self.at, self.at + 1, [Token("number", token.text[1:], token.start + 1, token.end, False)])
             return Number(Fraction(int(token.text[0])))
         return self._atom()
 
@@ -206,7 +206,7 @@ class Commands(Cursor):
     def _operator_name(self) -> Tree:
         start, name = self.at, self._raw_group()
         self.at -= 1
-        self.tokens[self.at] = self.tokens[start]._replace(kind="function", text=name, end=self.token.end)
+        self.put(self.at, self.at + 1, [self.tokens[start]._replace(kind="function", text=name, end=self.token.end)])
         return self._function()
 
     def _environment(self) -> Tree:
@@ -231,7 +231,7 @@ class Commands(Cursor):
     def _system(self, name: str) -> Tree:
         """Statements on lines of their own; in `aligned` a line that starts with `=` goes on from the one before."""
         if name != "cases":
-            self.tokens = [*self.tokens[: self.at], *(t for t in self.tokens[self.at :] if t.text != "&")]
+            self.put(self.at, len(self.tokens), [token for token in self.tokens[self.at :] if token.text != "&"])
         elif self._has_conditions():
             return self._cases()
         statements: list[Tree] = []

@@ -5,18 +5,33 @@ from __future__ import annotations
 from rlvr_math_reward.policy import MAX_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, Token
 
-__all__ = ["Cursor"]
+__all__ = ["Cursor", "has_words"]
 
 
 LOOK_AHEAD = 6
-"""End marks behind the tokens, so that no look-ahead needs to ask where the text ends."""
+"""End marks behind the tokens, so that no look-ahead needs to ask where the text ends. No rule reads over the first."""
+
+
+def has_words(tokens: list[Token]) -> bool:
+    """Whether letters stand together in it: without any, no rule about words needs to be asked."""
+    return any(token.kind in ("run", "word") for token in tokens)
+
+
+def _signs(tokens: list[Token]) -> list[str]:
+    return [token.text if token.kind == "operator" else "" for token in tokens]
 
 
 class Cursor:
-    """Tokens with a position, and what the surrounding brackets change about reading them."""
+    """Tokens with a position, and what the surrounding brackets change about reading them.
+
+    `signs` holds the text of each token that is an operator, and an empty text for the others: most questions that the
+    parser asks are about the sign it stands at.
+    """
 
     def __init__(self, tokens: list[Token], length: int, unit_letters: bool) -> None:
         self.tokens = [*tokens, *[Token("end", "", length, length, True)] * LOOK_AHEAD]
+        self.signs = _signs(self.tokens)
+        self.has_words = has_words(tokens)
         self.unit_letters = unit_letters
         self.at = 0
         self.depth = 0
@@ -27,20 +42,21 @@ class Cursor:
 
     @property
     def token(self) -> Token:
-        try:
-            return self.tokens[self.at]
-        except IndexError:  # further behind the end than its marks
-            return self.tokens[-1]
+        return self.tokens[self.at]
 
     def is_at(self, *texts: str) -> bool:
-        token = self.token
-        return token.kind == "operator" and token.text in texts
+        return self.signs[self.at] in texts
 
     def take(self, *texts: str) -> bool:
         if self.is_at(*texts):
             self.at += 1
             return True
         return False
+
+    def put(self, start: int, end: int, tokens: list[Token]) -> None:
+        """Reads other tokens in the place of those from `start` to `end`."""
+        self.tokens[start:end] = tokens
+        self.signs[start:end] = _signs(tokens)
 
     def expect(self, *texts: str) -> str:
         token = self.token

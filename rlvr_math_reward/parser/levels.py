@@ -10,6 +10,7 @@ from __future__ import annotations
 from rlvr_math_reward.parser import measures, wording
 from rlvr_math_reward.parser.arithmetic import Arithmetic
 from rlvr_math_reward.parser.building import MINUS_ONE, listed
+from rlvr_math_reward.parser.cursor import has_words
 from rlvr_math_reward.parser.literals import plain_value
 from rlvr_math_reward.policy import MAX_ITEMS, MAX_TREE_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, tokenize
@@ -30,6 +31,10 @@ from rlvr_math_reward.tree import (
 
 __all__ = ["ParseError", "parse"]
 
+_ENDS = (")", "]", "}", "}}", ">>", ".")
+"""What ends a list, so that a comma before it separates nothing."""
+_SUFFIXES = frozenset("€$£¥¢/(")
+"""Signs that may begin what belongs to an expression as a whole; words and commands may too."""
 RELATIONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "in", "~", "==", "->"))
 SET_OPERATIONS = {"cup": "union", "cap": "intersection", "setminus": "difference"}
 CURRENCIES = {
@@ -71,12 +76,14 @@ def parse(text: str, *, unit_letters: bool = False) -> Tree:
     tokens = tokenize(text)
     if not tokens:
         raise ParseError("there is no answer in it", (0, len(text)))
-    tokens = wording.without_announcement(tokens)
-    known = wording.fixed_phrase(tokens)
-    if known is not None:
-        return known
-    tokens = wording.without_universe(wording.without_quantifier(tokens))
-    excepted = wording.exception(tokens)
+    excepted = None
+    if has_words(tokens):
+        tokens = wording.without_announcement(tokens)
+        known = wording.fixed_phrase(tokens)
+        if known is not None:
+            return known
+        tokens = wording.without_universe(wording.without_quantifier(tokens))
+        excepted = wording.exception(tokens)
     try:
         if excepted is not None:
             return _without(excepted[0], _Parser(tokens[excepted[1] :], len(text), unit_letters).whole())
@@ -142,16 +149,18 @@ class _Parser(Arithmetic):
 
     def _separator(self) -> str | None:
         start, found = self.at, None
+        if self.token.kind == "end" or self.is_at(*_ENDS):
+            return None
         if self.take(",", ";", "newline") or (self.is_at("(") and self.tokens[self.at + 2].text == "in"):
             found = ","
-        if wording.is_declaration(self.tokens, self.at):
+        if self.has_words and wording.is_declaration(self.tokens, self.at):
             self.at += 1
             return ","
         token = self.token
         if token.text.lower() in ("and", "or") and token.kind in ("word", "run", "operator"):
             self.at += 1
             found = token.text.lower()
-        if self.token.kind == "end" or self.is_at(")", "]", "}", "}}", ">>", "."):
+        if self.token.kind == "end" or self.is_at(*_ENDS):
             self.at = start  # a trailing comma separates nothing
             return None
         return found
@@ -159,11 +168,11 @@ class _Parser(Arithmetic):
     def _statement(self) -> Tree:
         named = self._function_head() or self._named_in_words()
         operands, operators = [named or self._side()], []
-        while self.token.kind == "operator" and self.token.text in RELATIONS and not (self.angles and self.is_at(">")):
-            operators.append(self.token.text)
+        while (sign := self.signs[self.at]) in RELATIONS and not (self.angles and sign == ">"):
+            operators.append(sign)
             self.at += 1
             operands.append(self._function_head() or self._side())
-        if self.is_at("(") and self.tokens[self.at + 1].text == "~":
+        if self.signs[self.at] == "(" and self.signs[self.at + 1] == "~":
             self.at += 2
             operators.append("~")
             operands.append(self._side())
@@ -174,6 +183,8 @@ class _Parser(Arithmetic):
 
     def _named_in_words(self) -> Tree | None:
         """`Area =`, `total cost =`: a name of a few words before an equals sign."""
+        if not self.has_words:
+            return None
         end = self.at
         while self.tokens[end].kind in ("word", "run") and end - self.at < MAX_NAME_WORDS:
             end += 1
@@ -187,9 +198,9 @@ class _Parser(Arithmetic):
 
     def _function_head(self) -> Tree | None:
         """`P(x)` before a relation sign: a name, not a product."""
-        window = self.tokens[self.at : self.at + 5]
-        if window[0].kind not in ("letter", "function") or window[1].text not in ("(", "["):
+        if self.tokens[self.at].kind not in ("letter", "function") or self.signs[self.at + 1] not in ("(", "["):
             return None
+        window = self.tokens[self.at : self.at + 5]
         if window[2].kind in ("letter", "name") and window[3].text == ")" and window[4].text in RELATIONS:
             self.at += 4
             return Apply(window[0].text, (Symbol(window[2].text),))
@@ -210,7 +221,7 @@ class _Parser(Arithmetic):
         """An expression with what belongs to it as a whole: a currency sign before, a unit or modulus behind."""
         self.take("~")
         start = self.at
-        if (declared := self._integer_declaration()) is not None:
+        if self.has_words and (declared := self._integer_declaration()) is not None:
             return declared
         negative = self.is_at("-") and self.tokens[self.at + 1].text in CURRENCIES
         self.at += negative
@@ -231,6 +242,9 @@ class _Parser(Arithmetic):
         return Relation(("in",), (Symbol(name), Constant("Z"))) if count else None
 
     def _suffix(self, value: Tree, currency: str | None) -> Tree:
+        token = self.token
+        if token.kind == "end" or (token.kind == "operator" and token.text not in _SUFFIXES):
+            return value if currency is None else Quantity(value, currency)
         if self.take("€", "$", "£", "¥"):
             currency = CURRENCIES[self.tokens[self.at - 1].text]
         elif self.take("¢"):
@@ -260,8 +274,8 @@ class _Parser(Arithmetic):
 
     def _set_expression(self) -> Tree:
         left = self._ratio()
-        while self.token.kind == "operator" and self.token.text in SET_OPERATIONS:
-            name = SET_OPERATIONS[self.token.text]
+        while (sign := self.signs[self.at]) in SET_OPERATIONS:
+            name = SET_OPERATIONS[sign]
             self.at += 1
             left = Apply(name, (left, self._ratio()))
         return left

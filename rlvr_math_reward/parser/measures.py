@@ -140,7 +140,7 @@ def unit_phrase(tokens: list[Token], at: int, value: Tree) -> tuple[str | None, 
     if not parts or count_words > MAX_UNIT_WORDS or not _is_boundary(tokens[at]):
         return None, 0
     unit = "".join(parts)
-    known = unit.strip("/").split()[0] in UNITS
+    known = unit.strip("/").partition(" ")[0] in UNITS
     if (unit.startswith("/") or not _has_number(value)) and not known:
         return None, 0
     return unit, at - start
