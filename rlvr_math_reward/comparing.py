@@ -31,14 +31,13 @@ from rlvr_math_reward.tree import (
     render,
 )
 
-__all__ = ["Ladder"]
+__all__ = ["ALIKE", "OTHER_NUMBER", "SAME_NUMBER", "Ladder"]
+
+ALIKE = Match(True, "text", "both are written alike")
+SAME_NUMBER = Match(True, "exact", "both are the same number")
+OTHER_NUMBER = Match(False, "exact", "different numbers")
 
 _NO_VALUES = (Sequence, SetBuilder, Relation, Words, Ratio)
-
-
-_ALIKE = Match(True, "text", "both are written alike")
-_SAME_NUMBER = Match(True, "exact", "both are the same number")
-_OTHER_NUMBER = Match(False, "exact", "different numbers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,9 @@ class Ladder:
         left, right = fraction(gold), fraction(prediction)
         if left is not None and right is not None:
             if left == right:
-                return _SAME_NUMBER
+                return SAME_NUMBER
             if not self.policy.rel_tol:
-                return _OTHER_NUMBER
+                return OTHER_NUMBER
         infinite = _infinity(gold), _infinity(prediction)
         if any(infinite):
             return Match(infinite[0] == infinite[1], "exact", "infinity is only itself")
@@ -74,7 +73,7 @@ class Ladder:
         except TooLarge as error:
             equal, oversized = None, str(error)
         if equal:
-            return _ALIKE if _written_alike(gold, prediction) else Match(True, "exact", "equal by exact arithmetic")
+            return ALIKE if _written_alike(gold, prediction) else Match(True, "exact", "equal by exact arithmetic")
         if self._is_close(gold, prediction):
             return Match(True, "numeric", f"equal within the relative tolerance {self.policy.rel_tol:g}")
         if equal is False:
@@ -85,7 +84,7 @@ class Ladder:
 
     def _beyond_exact(self, gold: Tree, prediction: Tree, oversized: str | None) -> Match:
         if _written_alike(gold, prediction):
-            return _ALIKE
+            return ALIKE
         if _holds(gold, _NO_VALUES) or _holds(prediction, _NO_VALUES):
             return no("a list, a relation or words inside an expression")
         if _unknown_functions(gold) != _unknown_functions(prediction):

@@ -13,18 +13,18 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rlvr_math_reward import kinds, partial
-from rlvr_math_reward.comparing import Ladder
-from rlvr_math_reward.exact.algebra import TooLarge, new_verdict
+from rlvr_math_reward.comparing import ALIKE, OTHER_NUMBER, SAME_NUMBER, Ladder
+from rlvr_math_reward.exact.algebra import Rational, TooLarge, new_verdict
 from rlvr_math_reward.extraction import extract
 from rlvr_math_reward.golds import BadGold, Gold, GoldSource, read_gold, sources
 from rlvr_math_reward.kinds.answer import Answer, Match
 from rlvr_math_reward.kinds.scalar import fraction, is_plain_number
 from rlvr_math_reward.parser import ParseError
 from rlvr_math_reward.parser import parse as _parse
-from rlvr_math_reward.parser.literals import plain_value
+from rlvr_math_reward.parser.literals import numeral
 from rlvr_math_reward.parser.wording import spelled
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, Policy
-from rlvr_math_reward.tree import Apply, Number, Quantity, Quotient, Tree, Words, render
+from rlvr_math_reward.tree import Apply, Quantity, Quotient, Tree, Words, render
 from rlvr_math_reward.verdict import Extraction, Outcome, Verdict
 
 __all__ = ["canonicalize", "extract_answer", "grade", "grade_batch", "parse", "verify"]
@@ -237,9 +237,10 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     if prediction == gold.answer.text:
         return Verdict(Outcome.CORRECT, 1.0, prediction, prediction, gold.kind, None, "text", "both are written alike",
                        gold.canonical, gold.canonical)  # fmt: skip
+    value = fraction(gold.answer.tree)
+    if value is not None and not policy.rel_tol and (found := numeral(prediction)) is not None:
+        return _compared_numbers(prediction, *found, value, gold, policy)
     new_verdict()
-    if fraction(gold.answer.tree) is not None and (plain := plain_value(prediction)) and fraction(plain) is not None:
-        return _compared_numbers(prediction, plain, gold, policy)
     tree = _read(prediction, gold.numeric)
     if isinstance(tree, ParseError) and gold.kind in _READ_AS_TEXT:
         tree = Words(spelled(prediction).lower(), spelled(prediction))
@@ -250,7 +251,7 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     if policy.require_evaluated and is_plain_number(gold.answer.tree) and not is_plain_number(tree):
         match = Match(False, "none", "the answer leaves an operation to perform")
     elif canonical == gold.canonical and type(tree) is type(gold.answer.tree):
-        match = Match(True, "text", "both are written alike")
+        match = ALIKE
     else:
         match = _matched(gold, Answer(prediction, tree), policy)
     outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
@@ -258,13 +259,14 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
                    gold.canonical, canonical, match.parts)  # fmt: skip
 
 
-def _compared_numbers(prediction: str, plain: Number | Quotient, gold: Gold, policy: Policy) -> Verdict:
-    """Two plain numbers or fractions, as in most of GSM8K: no tokens and no kind are needed."""
-    canonical = render(plain)
-    if canonical == gold.canonical and type(plain) is type(gold.answer.tree):
-        match = Match(True, "text", "both are written alike")
+def _compared_numbers(
+    prediction: str, number: Rational, canonical: str, barred: bool, value: Rational, gold: Gold, policy: Policy
+) -> Verdict:
+    """Two plain numbers or fractions, as in most of GSM8K: no tree and no kind is needed."""
+    if canonical == gold.canonical and barred is (type(gold.answer.tree) is Quotient):
+        match = ALIKE
     else:
-        match = Ladder(policy).scalar(gold.answer.tree, plain)
+        match = SAME_NUMBER if number == value else OTHER_NUMBER
     outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
     return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
                    gold.canonical, canonical)  # fmt: skip

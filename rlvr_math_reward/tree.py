@@ -234,6 +234,8 @@ def render(tree: Tree) -> str:
         >>> render(Quotient(Number(Fraction(14)), Number(Fraction(3))))
         '(14)/(3)'
     """
+    if type(tree) is Number and tree.value.denominator == 1:
+        return str(tree.value.numerator)
     return _render(tree)[0]
 
 

@@ -49,11 +49,13 @@ def boxed(text: str) -> Found | None:
         >>> boxed(r"$\\boxed{3}$ or $\\boxed{4}$")
         ('3, 4', 8, 24)
     """
-    mark = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
-    if mark < 0:
+    if "\\" not in text:
+        return None
+    mark, framed = text.rfind("\\boxed"), text.rfind("\\fbox")
+    if mark < 0 and framed < 0:
         return None
     marks: Iterator[int] = iter(())
-    if mark and (text.rfind("\\boxed", 0, mark) >= 0 or text.rfind("\\fbox", 0, mark) >= 0):
+    if framed >= 0 or text.rfind("\\boxed", 0, mark) >= 0:
         marks = _marks(text)
         mark = next(marks, -1)
     opened = _OPEN.match(text, mark)
@@ -93,6 +95,7 @@ _REACH = 40
 _SIGN = re.compile(
     r"(?:(?:\A|[=,($\[{&\n]|\\[(\[]|:\s|[A-Za-z]{2,}\s)\s*(?:[-−]|\\pm\s*)|(?:[=,($\[{]|\\[(\[])\s*[-−]\s+)\Z"
 )
+_SIGN_ENDS = frozenset("-−m")
 _APART = frozenset(("", " ", "\n", "\t", "$", ".", ",", ":", ";", "=", "(", "["))
 """What may stand right before or after a box and joins it to nothing."""
 _OPERAND = r"(?:[\d)\]!]|(?<![A-Za-z\\])[A-Za-z])"
@@ -121,14 +124,15 @@ def _is_operand(text: str, mark: int, end: int) -> bool:
 
 def _content(text: str, mark: int, start: int, end: int) -> str:
     """The answer in one box, with the sign that stands before it: `x = -\\boxed{3}` says minus three."""
-    content = text[start:end]
-    if _is_blank(content):
-        return ""
-    answer = clean(_unbox(content))
+    answer = text[start:end]
+    if not (answer.isascii() and answer.isalnum()):
+        if _is_blank(answer):
+            return ""
+        answer = clean(_unbox(answer))
     if text[end + 1 : end + 2] == "_" and answer.isalnum() and (base := _BASE.match(text, end + 1)):
         answer += base.group()
-    sign = text[max(0, mark - _REACH) : mark].rstrip()[-1:] if mark else ""
-    if sign and sign in "-−m" and _SIGN.search(text, max(0, mark - _REACH), mark):
+    sign = text[max(0, mark - _REACH) : mark].rstrip()[-1:]
+    if sign in _SIGN_ENDS and _SIGN.search(text, max(0, mark - _REACH), mark):
         sign = "-" if sign != "m" else "\\pm "
         return f"{sign}({answer})" if not answer.isalnum() else f"{sign}{answer}"
     return answer
@@ -147,6 +151,9 @@ def _is_blank(content: str) -> bool:
 
 def closing(text: str, start: int, end: int) -> int:
     """Where the brace that is open at `start` closes, or -1. An escaped brace opens and closes nothing."""
+    found = text.find("}", start, end)
+    if found < 0 or (text.find("{", start, found) < 0 and text[found - 1] != "\\"):
+        return found
     depth, at = 1, start
     limit = min(end, start + MAX_WINDOW)
     while (found := text.find("}", at, end)) >= 0:

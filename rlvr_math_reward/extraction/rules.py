@@ -48,12 +48,17 @@ def extract(completion: str, fallback: str = "last_number") -> Extraction | None
     if start < 0:
         return None
     part = _visible(completion[start:] if start else completion)
-    for name, rule in (*RULES, (fallback, FALLBACKS[fallback])):
-        found = rule(part)
-        if found is not None:
-            answer, first, last = found
-            return Extraction(answer, (start + first, start + last), name) if answer else None
-    return None
+    for name, rule in RULES:
+        if (found := rule(part)) is not None:
+            return _placed(found, start, name)
+    return _placed(FALLBACKS[fallback](part), start, fallback)
+
+
+def _placed(found: Found | None, start: int, rule: str) -> Extraction | None:
+    if found is None or not found[0]:
+        return None
+    answer, first, last = found
+    return Extraction(answer, (start + first, start + last), rule)
 
 
 _THINK = re.compile(r"<(/?)think>", re.IGNORECASE)
@@ -78,9 +83,9 @@ _PHANTOM = re.compile(r"\\[hv]?phantom\s*\{")
 
 def _visible(text: str) -> str:
     """The text with blanks for what a reader does not see: comments and phantoms. Every place stays where it was."""
-    if "%" in text or ("<" in text and "<!--" in text):
+    if _has_comment(text):
         text = _HIDDEN.sub(lambda hidden: " " * len(hidden[0]), text)
-    if text.rfind("phantom") < 0:
+    if "\\" not in text or text.rfind("phantom") < 0:
         return text
     parts: list[str] = []
     at = 0
@@ -90,6 +95,19 @@ def _visible(text: str) -> str:
         parts += text[at : found.start()], " " * (end - found.start())
         at = end
     return "".join((*parts, text[at:]))
+
+
+def _has_comment(text: str) -> bool:
+    """Whether a comment of HTML or TeX is in it: asked first, as a pattern that looks at each line takes longer."""
+    if "<" in text and "<!--" in text:
+        return True
+    at = text.find("%")
+    while at >= 0:
+        if not text[text.rfind("\n", 0, at) + 1 : at].strip(" \t"):
+            return True
+        line = text.find("\n", at)
+        at = text.find("%", line) if line >= 0 else -1
+    return False
 
 
 # -- <answer> ------------------------------------------------------------------------------------------------------

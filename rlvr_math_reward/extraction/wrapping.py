@@ -58,6 +58,9 @@ _BARE = re.compile(rf"\s*{NAME}\s*")
 
 def plain(text: str) -> str:
     """The text without Markdown bold, calculator notes (`<<3*5=15>>`), end-of-text tokens and marks of a proof."""
+    bare = text.strip()
+    if bare.isascii() and bare.isalnum():
+        return bare
     if "<" in text:
         text = _NOTE.sub("", text)
     if "**" in text or "__" in text:

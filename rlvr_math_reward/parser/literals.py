@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from rlvr_math_reward.policy import MAX_DIGITS
 from rlvr_math_reward.tokenizer import ParseError, Token
-from rlvr_math_reward.tree import Number, Quotient
+from rlvr_math_reward.tree import Number, Quotient, render
 
-__all__ = ["number_literal", "plain_value", "repeating_decimal"]
+__all__ = ["number_literal", "numeral", "plain_value", "repeating_decimal"]
 
 _SEPARATORS = str.maketrans("", "", ",{}\\!; ")
 MIN_REPEATS = 2
@@ -39,6 +39,7 @@ def number_literal(token: Token) -> Number:
     return Number(value, bool(point and fraction), grouped)
 
 
+_INTEGER = re.compile(r"-?[0-9]{1,15}")
 _PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _PLAIN_FRACTION = re.compile(r"(-?)(?:\\[dt]?frac\{([0-9]{1,15})\}\{([0-9]{1,15})\}|([0-9]{1,15})/([0-9]{1,15}))")
 
@@ -56,6 +57,22 @@ def plain_value(text: str) -> Number | Quotient | None:
     if found := _PLAIN_FRACTION.fullmatch(text):
         sign, upper, lower = found[1], found[2] or found[4], found[3] or found[5]
         return Quotient(Number(Fraction(int(sign + upper))), Number(Fraction(int(lower))))
+    return None
+
+
+def numeral(text: str) -> tuple[int | Fraction, str, bool] | None:
+    """What such a text is worth, its calculator notation, and whether it has a fraction bar; None over zero, too.
+
+    Most pairs of a completion and its gold are two of these, and are compared without a tree.
+    """
+    if _INTEGER.fullmatch(text):
+        value = int(text)
+        return value, str(value), False
+    match plain_value(text):
+        case Number(number) as tree:
+            return number, render(tree), False
+        case Quotient(Number(top), Number(bottom)) as tree if bottom:
+            return top / bottom, render(tree), True
     return None
 
 
