@@ -207,13 +207,24 @@ class _Scanner:
     def scan(self) -> list[Token]:
         for match in _TOKEN.finditer(self.text):
             kind = match.lastgroup
-            value = match.group()
             if kind == "space":
                 self.spaced = True
                 continue
-            self._one(kind or "", value, match.start(), match.end())
+            value, (start, end) = match.group(), match.span()
+            if value in _SIGNS:
+                self._append("operator", value, start, end)
+            elif kind == "operator":
+                self._character(value, start, end)
+            elif kind == "number":
+                self._number(value, start, end)
+            elif kind == "letters":
+                self._letters(value, start, end)
+            elif kind == "command":
+                self._command(value, start, end)
+            else:
+                self._other(kind or "", value, start, end)
             if len(self.tokens) > MAX_TOKENS:
-                raise ParseError(f"more than {MAX_TOKENS} tokens", (match.start(), len(self.text)))
+                raise ParseError(f"more than {MAX_TOKENS} tokens", (start, len(self.text)))
         return self.tokens
 
     def emit(self, kind: str, text: str, start: int, end: int) -> None:
@@ -222,32 +233,28 @@ class _Scanner:
                 self.open.append(text)
             elif text in _CLOSING and self.open:
                 self.open.pop()
-        self.tokens.append(Token(kind, text, start, end, self.spaced))
+        self._append(kind, text, start, end)
+
+    def _append(self, kind: str, text: str, start: int, end: int) -> None:
+        # Built as the tuple it is: the constructor of a NamedTuple takes twice as long.
+        self.tokens.append(tuple.__new__(Token, (kind, text, start, end, self.spaced)))
         self.spaced = False
 
-    def _one(self, kind: str, value: str, start: int, end: int) -> None:
+    def _other(self, kind: str, value: str, start: int, end: int) -> None:
         if kind == "based":
             self.emit("number", value, start, end)
-        elif kind == "number":
-            self._number(value, start, end)
-        elif kind == "letters":
-            self._letters(value, start, end)
-        elif kind == "command":
-            self._command(value, start, end)
         elif kind == "super":
             self._script("^", value.translate(_SUPERSCRIPTS), start, end)
         elif kind == "sub":
             self._script("_", value.translate(_SUBSCRIPTS), start, end)
-        elif kind == "dotted":
-            self.emit("word", value.replace(".", ""), start, end)
         else:
-            self._character(value, start, end)
+            self.emit("word", value.replace(".", ""), start, end)
 
     def _number(self, value: str, start: int, end: int) -> None:
         """Inside brackets a bare comma separates: `(12,102)` is a pair, though `12,102` alone is one number, and so it
         is in the braces of `\\frac{12,102}{5}`."""
-        if not (self.open and self.open[-1] != "{" and "," in value) or "{" in value or "\\" in value:
-            return self.emit("number", value, start, end)
+        if "," not in value or not self.open or self.open[-1] == "{" or "{" in value or "\\" in value:
+            return self._append("number", value, start, end)
         for piece in _PIECES.finditer(value):
             kind = "operator" if piece.group() == "," else "number"
             self.emit(kind, piece.group(), start + piece.start(), start + piece.end())
@@ -261,7 +268,7 @@ class _Scanner:
         elif value == "x" and self._times_sign(end):
             self.emit("operator", "*", start, end)
         elif len(value) == 1:
-            self.emit("letter", value, start, end)
+            self._append("letter", value, start, end)
         elif value in UNITS_LIKE_FUNCTIONS and self.tokens and self.tokens[-1].kind == "number":
             self.emit("run", value, start, end)
         elif value in PLAIN_NAMES:
@@ -393,4 +400,6 @@ _CLOSING = frozenset((")", "]", "}}", ">>", "}"))
 _BEFORE_SET = frozenset(("=", ",", ";", "(", "[", "{{", "in", "cup", "cap", "setminus", ":", "and", "or"))
 _PLAIN_SET = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}\s*(?:$|[,;)\]}∪∩.]|U\b|union|intersection|setminus|and\b|or\b)")
 _ROOT_SIGNS = frozenset("√∛∜")
+_SIGNS = frozenset("+-*/^_,;:=|")
+"""Signs that stand for themselves wherever they are."""
 _PLAIN_OPERATORS = frozenset("+-*/^_(){}[],;:=<>|!%$&'°#€£¥¢₹?\"`@.")

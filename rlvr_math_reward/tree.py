@@ -6,13 +6,15 @@ point or an open interval is for the kind of the gold to say. Every node is froz
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TypeAlias
+from operator import attrgetter
+from typing import Any, TypeAlias
 
 __all__ = [
-    "Apply", "Based", "BigOperator", "Constant", "Matrix", "Number", "Power", "Product", "Quantity", "Quotient",
-    "Ratio", "Relation", "Sequence", "SetBuilder", "Sum", "Symbol", "Tree", "Words",
+    "MINUS_ONE", "Apply", "Based", "BigOperator", "Constant", "Matrix", "Number", "Power", "Product", "Quantity",
+    "Quotient", "Ratio", "Relation", "Sequence", "SetBuilder", "Sum", "Symbol", "Tree", "Words",
     "children", "render", "renamed", "to_json",
 ]  # fmt: skip
 
@@ -29,6 +31,9 @@ class Number:
     def __hash__(self) -> int:
         """Of the two integers: a Fraction's own hash takes longer than all the rest of a tree."""
         return hash((self.value.numerator, self.value.denominator, self.decimal, self.grouped))
+
+
+MINUS_ONE = Number(Fraction(-1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,24 +170,24 @@ Tree: TypeAlias = (
 
 def children(tree: Tree) -> tuple[Tree, ...]:
     """The direct subtrees, left to right."""
-    match tree:
-        case Apply(_, args):
-            return args
-        case Sum(parts) | Product(parts) | Ratio(parts):
-            return parts
-        case Quotient(a, b) | Power(a, b) | SetBuilder(a, b):
-            return (a, b)
-        case Quantity(value, _):
-            return (value,)
-        case Relation(_, operands):
-            return operands
-        case Sequence(_, items, _, _):
-            return items
-        case Matrix(rows, _):
-            return tuple(entry for row in rows for entry in row)
-        case BigOperator(_, _, lower, upper, body):
-            return tuple(part for part in (lower, upper, body) if part is not None)
-    return ()
+    inside = _CHILDREN.get(type(tree))
+    return inside(tree) if inside is not None else ()
+
+
+_CHILDREN: dict[type, Callable[[Any], tuple[Tree, ...]]] = {  # a table: every walk over a tree asks it
+    Apply: attrgetter("args"),
+    Sum: attrgetter("terms"),
+    Product: attrgetter("factors"),
+    Ratio: attrgetter("parts"),
+    Quotient: attrgetter("numerator", "denominator"),
+    Power: attrgetter("base", "exponent"),
+    SetBuilder: attrgetter("element", "condition"),
+    Quantity: lambda tree: (tree.value,),
+    Relation: attrgetter("operands"),
+    Sequence: attrgetter("items"),
+    Matrix: lambda tree: tuple(entry for row in tree.rows for entry in row),
+    BigOperator: lambda tree: tuple(part for part in (tree.lower, tree.upper, tree.body) if part is not None),
+}
 
 
 def renamed(tree: Tree, old: str, new: str) -> Tree:
@@ -339,7 +344,7 @@ def _sum(terms: tuple[Tree, ...]) -> str:
 
 
 def _product(factors: tuple[Tree, ...]) -> tuple[str, int]:
-    if factors and factors[0] == Number(Fraction(-1)) and len(factors) > 1:
+    if len(factors) > 1 and factors[0] == MINUS_ONE:
         rest = _wrap(factors[1] if len(factors) == 2 else Product(factors[1:]), _PRODUCT)
         return f"-({rest})" if rest[0] in "-\u00b1\u2213" else "-" + rest, _SIGN
     texts = (_wrap(factor, _PRODUCT if index == 0 else _POWER) for index, factor in enumerate(factors))

@@ -20,7 +20,7 @@ _TIMES_OF_DAY = ("am", "pm")
 
 def claims(gold: Answer) -> bool:
     tree = named_value(gold.tree)
-    return isinstance(tree, Quantity | Ratio | Based) or _has_sign(tree) or _approximate_quantity(tree)
+    return isinstance(tree, (Quantity, Ratio, Based)) or _has_sign(tree) or _approximate_quantity(tree)
 
 
 def _has_sign(tree: Tree) -> bool:

@@ -11,6 +11,7 @@ from rlvr_math_reward.kinds.answer import is_name
 from rlvr_math_reward.kinds.signs import has_signs, written_out
 from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
+    MINUS_ONE,
     Apply,
     Constant,
     Number,
@@ -28,7 +29,7 @@ __all__ = ["ORDERED", "Combined", "NotASet", "Piece", "RealSet", "is_infinite", 
 
 ORDERED = ("<", "<=", ">", ">=", "!=")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "=": "="}
-_INFINITY, _MINUS_INFINITY = Constant("oo"), Product((Number(Fraction(-1)), Constant("oo")))
+_INFINITY, _MINUS_INFINITY = Constant("oo"), Product((MINUS_ONE, Constant("oo")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,7 @@ def _solved(operator: str, side: Tree, bound: Tree) -> RealSet:
     bound = bound.value if isinstance(bound, Quantity) else bound
     match side:
         case Apply("abs", (inner,)):
-            minus = Product((Number(Fraction(-1)), bound))
+            minus = Product((MINUS_ONE, bound))
             if operator in ("<", "<=", "="):
                 operation = "intersection"
             else:

@@ -13,12 +13,14 @@ from rlvr_math_reward.tree import Apply, Number, Product, Quotient, Sequence, Su
 __all__ = ["has_signs", "written_out"]
 
 _SIGNS = ("plusminus", "minusplus")
+_BEARING = (Sum, Product, Quotient, Apply)
+"""What a sign inside makes several of."""
 
 
 def has_signs(tree: Tree) -> bool:
     if isinstance(tree, Apply) and tree.name in _SIGNS:
         return True
-    return isinstance(tree, Sum | Product | Quotient | Apply) and any(has_signs(child) for child in children(tree))
+    return isinstance(tree, _BEARING) and any(map(has_signs, children(tree)))
 
 
 def written_out(tree: Tree) -> list[Tree]:

@@ -103,9 +103,10 @@ class Arithmetic(Atoms):
         start = self.at
         if self.signs[start] or self.tokens[start - 1].kind != "number":
             return None
-        if self.token.kind == "command" and self.token.text in ("frac", "dfrac", "tfrac", "cfrac"):
+        token = self.tokens[start]
+        if token.kind == "command" and token.text in ("frac", "dfrac", "tfrac", "cfrac"):
             part: Tree = self._power()
-        elif self.token.kind == "number" and self.token.spaced and self.tokens[start + 1].text == "/":
+        elif token.kind == "number" and token.spaced and self.signs[start + 1] == "/":
             top = self._power()
             self.at += 1
             part = Quotient(top, self._power()) if self.token.kind == "number" else top
@@ -120,7 +121,7 @@ class Arithmetic(Atoms):
         return None
 
     def _starts_factor(self, previous: Tree) -> bool:
-        token = self.token
+        token = self.tokens[self.at]
         match token.kind:
             case "end":
                 return False

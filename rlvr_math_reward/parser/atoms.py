@@ -45,7 +45,7 @@ class Atoms(Commands):
         return self._group("{") if self.is_at("{") else self._atom()
 
     def _atom(self) -> Tree:
-        token = self.token
+        token = self.tokens[self.at]
         match token.kind:
             case "number":
                 return self._number()
@@ -113,15 +113,14 @@ class Atoms(Commands):
         raise self.error("something is missing")
 
     def _number(self) -> Tree:
-        token = self.token
+        token, after = self.tokens[self.at : self.at + 2]
         self.at += 1
-        if (sign := self.signs[self.at]) in _ENDS_NUMBER or self.token.kind == "end":
+        if (sign := self.signs[self.at]) in _ENDS_NUMBER or after.kind == "end":
             return number_literal(token)
         if sign == "_":
             return self._based(token.text)
-        if token.text.endswith(".") and self.token.kind in ("run", "letter", "word") and not self.token.spaced:
+        if token.text.endswith(".") and after.kind in ("run", "letter", "word") and not after.spaced:
             raise self.error("letters behind a point: stopped")
-        after = self.token
         index_follows = self.tokens[self.at + 1].text == "_"
         if not after.spaced and after.kind == "letter" and after.text.isupper() and index_follows:
             start = self.at
@@ -194,6 +193,9 @@ class Atoms(Commands):
         return self._atom()
 
     def _group(self, opening: str) -> Tree:
+        if opening == "{" and self.signs[self.at + 2] == "}" and self.tokens[self.at + 1].kind == "number":
+            self.at += 3  # `{12}`, as most arguments and exponents are
+            return number_literal(self.tokens[self.at - 2])
         self.enter()
         self.at += 1
         saved = self.bars, self.colon_splits, self.differential, self.angles

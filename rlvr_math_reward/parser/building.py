@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlvr_math_reward.tree import (
+    MINUS_ONE,
     Apply,
     Based,
     Constant,
@@ -20,7 +21,6 @@ from rlvr_math_reward.tree import (
 )
 
 __all__ = [
-    "MINUS_ONE",
     "FUNCTION_LETTERS",
     "NUMBER_SETS",
     "bracketed",
@@ -36,7 +36,6 @@ __all__ = [
 FUNCTION_LETTERS = frozenset("fgh")
 """Letters that name a function where a bracket follows at once: `f(17)`, but `x(x+1)`."""
 NUMBER_SETS = {"RR": "R", "QQ": "Q", "ZZ": "Z", "NN": "N", "CC": "C"}
-MINUS_ONE = Number(Fraction(-1))
 
 
 def named(name: str) -> Tree:

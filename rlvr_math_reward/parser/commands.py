@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rlvr_math_reward.parser.building import MINUS_ONE, NUMBER_SETS, called, index_of, named, negate
+from rlvr_math_reward.parser.building import NUMBER_SETS, called, index_of, named, negate
 from rlvr_math_reward.parser.cursor import Cursor
 from rlvr_math_reward.policy import MAX_MATRIX_ENTRIES
 from rlvr_math_reward.tokenizer import Token
 from rlvr_math_reward.tree import (
+    MINUS_ONE,
     Apply,
     BigOperator,
     Constant,

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from rlvr_math_reward.parser import measures, wording
 from rlvr_math_reward.parser.arithmetic import Arithmetic
-from rlvr_math_reward.parser.building import MINUS_ONE, listed
+from rlvr_math_reward.parser.building import listed
 from rlvr_math_reward.parser.cursor import has_words
 from rlvr_math_reward.parser.literals import plain_value
 from rlvr_math_reward.policy import MAX_ITEMS, MAX_TREE_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (
+    MINUS_ONE,
     Apply,
     Constant,
     Number,
@@ -149,7 +150,7 @@ class _Parser(Arithmetic):
 
     def _separator(self) -> str | None:
         start, found = self.at, None
-        if self.token.kind == "end" or self.is_at(*_ENDS):
+        if self.signs[start] in _ENDS or self.tokens[start].kind == "end":
             return None
         if self.take(",", ";", "newline") or (self.is_at("(") and self.tokens[self.at + 2].text == "in"):
             found = ","
@@ -221,16 +222,16 @@ class _Parser(Arithmetic):
         """An expression with what belongs to it as a whole: a currency sign before, a unit or modulus behind."""
         self.take("~")
         start = self.at
+        first = self.tokens[start]
         if self.has_words and (declared := self._integer_declaration()) is not None:
             return declared
-        negative = self.is_at("-") and self.tokens[self.at + 1].text in CURRENCIES
-        self.at += negative
-        currency = CURRENCIES.get(self.token.text) if self.token.kind in ("operator", "run", "word") else None
-        self.at += currency is not None
-        if currency == "dollar" and self.is_at("$"):  # `US$120`
-            self.at += 1
-        if currency is None:
-            self.at = start
+        negative = first.text == "-" and self.tokens[start + 1].text in CURRENCIES
+        sign = self.tokens[start + negative]
+        currency = CURRENCIES.get(sign.text) if sign.kind in ("operator", "run", "word") else None
+        if currency is not None:
+            self.at += 1 + negative
+            if currency == "dollar" and self.is_at("$"):  # `US$120`
+                self.at += 1
         value = self._set_expression()
         value = Product((MINUS_ONE, value)) if negative and currency else value
         return self._suffix(value, currency)
@@ -242,7 +243,7 @@ class _Parser(Arithmetic):
         return Relation(("in",), (Symbol(name), Constant("Z"))) if count else None
 
     def _suffix(self, value: Tree, currency: str | None) -> Tree:
-        token = self.token
+        token = self.tokens[self.at]
         if token.kind == "end" or (token.kind == "operator" and token.text not in _SUFFIXES):
             return value if currency is None else Quantity(value, currency)
         if self.take("€", "$", "£", "¥"):
@@ -282,7 +283,7 @@ class _Parser(Arithmetic):
 
     def _ratio(self) -> Tree:
         parts = [self._sum()]
-        while self.colon_splits and (self.is_at(":") or self._ratio_word()):
+        while self.colon_splits and (self.signs[self.at] == ":" or (self.has_words and self._ratio_word())):
             self.at += 1
             parts.append(self._sum())
         return parts[0] if len(parts) == 1 else Ratio(tuple(parts))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from rlvr_math_reward.parser.measures import WORDLIKE, lower
 from rlvr_math_reward.tokenizer import Token
 from rlvr_math_reward.tree import (
+    MINUS_ONE,
     Constant,
     Number,
     Product,
@@ -60,7 +61,7 @@ PHRASES: dict[str, Tree] = {
                     _NONNEGATIVE),
     **dict.fromkeys(("positive oo", "plus oo"), Constant("oo")),
     **{f"{count} {part}": _part(n, d) for count, n in (("one", 1), ("two", 2), ("three", 3)) for part, d in _PARTS},
-    **dict.fromkeys(("negative oo", "minus oo"), Product((Number(Fraction(-1)), Constant("oo")))),
+    **dict.fromkeys(("negative oo", "minus oo"), Product((MINUS_ONE, Constant("oo")))),
     **dict.fromkeys(("dne", "does not exist", "undefined", "is undefined", "the limit does not exist", "not defined"),
                     Words("undefined", "undefined")),
     **dict.fromkeys(("yes", "true"), Words("yes", "yes")),
@@ -215,7 +216,11 @@ def symbols(tree: Tree) -> frozenset[str]:
     """The names of the variables in a tree."""
     if isinstance(tree, Symbol):
         return frozenset((tree.name,))
-    return frozenset().union(*(symbols(child) for child in children(tree)))
+    parts = children(tree)
+    return frozenset().union(*map(symbols, parts)) if parts else _NO_SYMBOLS
+
+
+_NO_SYMBOLS: frozenset[str] = frozenset()
 
 
 def spelled(text: str) -> str:
