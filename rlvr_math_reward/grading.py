@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from rlvr_math_reward import kinds, partial
 from rlvr_math_reward.comparing import ALIKE, OTHER_NUMBER, SAME_NUMBER, Ladder
@@ -90,7 +90,7 @@ def verify(prediction: str, gold: GoldSource, *, policy: Policy = DEFAULT) -> bo
         >>> verify("0.5", r"\\frac12"), verify("(2,1)", "(1,2)")
         (True, False)
     """
-    return any(judge(_unboxed(prediction), source, policy).correct for source in sources(gold))
+    return any(_decided(_unboxed(prediction), source, policy)[0] is Outcome.CORRECT for source in sources(gold))
 
 
 def _unboxed(prediction: str) -> str:
@@ -180,63 +180,94 @@ def _grade_one(found: Extraction | None, source: str, prompt: str | None, policy
     if found is None:
         gold = read_gold(source)
         if isinstance(gold, BadGold):
-            return _bad_gold(gold)
-        return Verdict(Outcome.NO_ANSWER, 0.0, gold.answer.text, None, gold.kind, None, "extraction",
-                       "the completion states no final answer", gold.canonical)  # fmt: skip
-    verdict = judge(found.text, source, policy)
-    if prompt and verdict.correct and _is_echo(found.text, source, prompt):
+            return Verdict(*_bad_gold(gold))
+        reason = "the completion states no final answer"
+        return Verdict(*_decision(gold, None, Outcome.NO_ANSWER, "extraction", reason))
+    decision = _decided(found.text, source, policy)
+    if prompt and decision[0] is Outcome.CORRECT and _is_echo(found.text, source, prompt):
         reason = "the answer repeats a computation of the prompt"
-        verdict = replace(verdict, outcome=Outcome.INCORRECT, score=0.0, decided_by="none", reason=reason)
-    return verdict.located(found)
+        decision = (Outcome.INCORRECT, 0.0, *decision[2:5], "none", reason, *decision[7:])
+    return Verdict(*decision, found)
 
 
 # -- one pair ----------------------------------------------------------------------------------------------------------
-class _NotRemembered(Exception):
-    """Carries a verdict past the cache: what was undecided on a busy machine may be decided next time."""
+Decision: TypeAlias = tuple[
+    Outcome, float, str, str | None, str | None, str, str, str | None, str | None, tuple[int, int] | None,
+    tuple[int, int] | None,
+]  # fmt: skip
+"""The fields of a `Verdict` in their order, up to the extraction: what is remembered about a pair, wherever the
+prediction stood. A tuple, since a frozen dataclass takes ten times as long to make."""
 
-    def __init__(self, verdict: Verdict) -> None:
+
+def _decision(
+    gold: Gold,
+    prediction: str | None,
+    outcome: Outcome,
+    rung: str,
+    reason: str,
+    *,
+    canonical: str | None = None,
+    score: float = 0.0,
+    parts: tuple[int, int] | None = None,
+    span: tuple[int, int] | None = None,
+) -> Decision:
+    return (outcome, score, gold.answer.text, prediction, gold.kind, rung, reason, gold.canonical, canonical, parts,
+            span)  # fmt: skip
+
+
+def _bad_gold(gold: BadGold) -> Decision:
+    return Outcome.BAD_GOLD, 0.0, gold.text, None, None, "gold", gold.reason, None, None, None, None
+
+
+class _NotRemembered(Exception):
+    """Carries a decision past the cache: what was undecided on a busy machine may be decided next time."""
+
+    def __init__(self, decision: Decision) -> None:
         super().__init__()
-        self.verdict = verdict
+        self.decision = decision
 
 
 def judge(prediction: str, source: str, policy: Policy) -> Verdict:
     """The verdict on a bare prediction. Each distinct triple is compared once, unless it stays undecided."""
+    return Verdict(*_decided(prediction, source, policy))
+
+
+def _decided(prediction: str, source: str, policy: Policy) -> Decision:
     if len(prediction) > MAX_ANSWER_CHARS:  # before the caches, which would keep it
         gold = read_gold(source)
         if isinstance(gold, BadGold):
             return _bad_gold(gold)
-        return Verdict(Outcome.UNPARSABLE, 0.0, gold.answer.text, prediction[:MAX_ANSWER_CHARS], gold.kind, None,
-                       "parse", f"the answer is longer than {MAX_ANSWER_CHARS} characters", gold.canonical)  # fmt: skip
+        reason = f"the answer is longer than {MAX_ANSWER_CHARS} characters"
+        return _decision(gold, prediction[:MAX_ANSWER_CHARS], Outcome.UNPARSABLE, "parse", reason)
     try:
-        return _judged(prediction, source, policy)
+        return _remembered(prediction, source, policy)
     except _NotRemembered as passed:
-        return passed.verdict
+        return passed.decision
 
 
 @lru_cache(maxsize=32_768)
-def _judged(prediction: str, source: str, policy: Policy) -> Verdict:
+def _remembered(prediction: str, source: str, policy: Policy) -> Decision:
     gold = read_gold(source)
     if isinstance(gold, BadGold):
         return _bad_gold(gold)
     try:
-        verdict = _compared(prediction, gold, policy)
+        decision = _compared(prediction, gold, policy)
     except Exception as error:
-        verdict = Verdict(Outcome.UNDECIDED, 0.0, gold.answer.text, prediction, gold.kind, None, "none",
-                          f"grading failed: {type(error).__name__}: {error}"[:300], gold.canonical)  # fmt: skip
-    if verdict.outcome is Outcome.UNDECIDED:
-        raise _NotRemembered(verdict)
-    return verdict
+        reason = f"grading failed: {type(error).__name__}: {error}"[:300]
+        decision = _decision(gold, prediction, Outcome.UNDECIDED, "none", reason)
+    if decision[0] is Outcome.UNDECIDED:
+        raise _NotRemembered(decision)
+    return decision
 
 
 def cache_hits() -> int:
     """How many verdicts of this process were remembered rather than worked out."""
-    return _judged.cache_info().hits
+    return _remembered.cache_info().hits
 
 
-def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
+def _compared(prediction: str, gold: Gold, policy: Policy) -> Decision:
     if prediction == gold.answer.text:
-        return Verdict(Outcome.CORRECT, 1.0, prediction, prediction, gold.kind, None, "text", "both are written alike",
-                       gold.canonical, gold.canonical)  # fmt: skip
+        return _ended(ALIKE, prediction, gold.canonical, gold, policy)
     value = fraction(gold.answer.tree)
     if value is not None and not policy.rel_tol and (found := numeral(prediction)) is not None:
         return _compared_numbers(prediction, *found, value, gold, policy)
@@ -245,8 +276,8 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
     if isinstance(tree, ParseError) and gold.kind in _READ_AS_TEXT:
         tree = Words(spelled(prediction).lower(), spelled(prediction))
     if isinstance(tree, ParseError):
-        return Verdict(Outcome.UNPARSABLE, 0.0, gold.answer.text, prediction, gold.kind, None, "parse",
-                       f"the answer is not readable: {tree.reason}", gold.canonical, error_span=tree.span)  # fmt: skip
+        reason = f"the answer is not readable: {tree.reason}"
+        return _decision(gold, prediction, Outcome.UNPARSABLE, "parse", reason, span=tree.span)
     canonical = _canonical(tree)
     if policy.require_evaluated and is_plain_number(gold.answer.tree) and not is_plain_number(tree):
         match = Match(False, "none", "the answer leaves an operation to perform")
@@ -254,22 +285,18 @@ def _compared(prediction: str, gold: Gold, policy: Policy) -> Verdict:
         match = ALIKE
     else:
         match = _matched(gold, Answer(prediction, tree), policy)
-    outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
-    return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
-                   gold.canonical, canonical, match.parts)  # fmt: skip
+    return _ended(match, prediction, canonical, gold, policy)
 
 
 def _compared_numbers(
     prediction: str, number: Rational, canonical: str, barred: bool, value: Rational, gold: Gold, policy: Policy
-) -> Verdict:
+) -> Decision:
     """Two plain numbers or fractions, as in most of GSM8K: no tree and no kind is needed."""
     if canonical == gold.canonical and barred is (type(gold.answer.tree) is Quotient):
         match = ALIKE
     else:
         match = SAME_NUMBER if number == value else OTHER_NUMBER
-    outcome, score, rung, reason = _ended(match, gold.canonical, canonical, policy)
-    return Verdict(outcome, score, gold.answer.text, prediction, gold.kind, None, rung, reason,
-                   gold.canonical, canonical)  # fmt: skip
+    return _ended(match, prediction, canonical, gold, policy)
 
 
 def _matched(gold: Gold, prediction: Answer, policy: Policy) -> Match:
@@ -279,19 +306,16 @@ def _matched(gold: Gold, prediction: Answer, policy: Policy) -> Match:
         return Match(None, "none", f"neither equality nor difference was shown: {error}")
 
 
-def _ended(match: Match, gold: str, prediction: str, policy: Policy) -> tuple[Outcome, float, str, str]:
-    """Outcome, score, rung and reason of a match; `gold` and `prediction` are the canonical forms."""
+def _ended(match: Match, prediction: str, canonical: str, gold: Gold, policy: Policy) -> Decision:
+    """What a match comes to; `canonical` is the prediction's form."""
+    outcome, rung, reason, score = Outcome.INCORRECT, match.rung, match.reason, 0.0
     if match.equal:
-        return Outcome.CORRECT, 1.0, match.rung, match.reason
-    if policy.substring != "none" and partial.contains_gold(gold, prediction, policy.substring):
-        return Outcome.PARTIAL, 0.5, "partial", "the gold stands in the prediction"
-    if match.equal is None:
-        return Outcome.UNDECIDED, 0.0, "none", match.reason
-    return Outcome.INCORRECT, 0.0, match.rung, match.reason
-
-
-def _bad_gold(gold: BadGold) -> Verdict:
-    return Verdict(Outcome.BAD_GOLD, 0.0, gold.text, None, None, None, "gold", gold.reason)
+        outcome, score = Outcome.CORRECT, 1.0
+    elif policy.substring != "none" and partial.contains_gold(gold.canonical, canonical, policy.substring):
+        outcome, score, rung, reason = Outcome.PARTIAL, 0.5, "partial", "the gold stands in the prediction"
+    elif match.equal is None:
+        outcome, rung = Outcome.UNDECIDED, "none"
+    return _decision(gold, prediction, outcome, rung, reason, canonical=canonical, score=score, parts=match.parts)
 
 
 @lru_cache(maxsize=32_768)

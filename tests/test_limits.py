@@ -229,7 +229,7 @@ def test_a_megabyte_returns_soon(name: str) -> None:
 def test_grading_grows_with_the_completion(name: str) -> None:
     def work(size: int) -> int:
         text = COMPLETIONS[name](size)
-        grading._judged.cache_clear()
+        grading._remembered.cache_clear()
         grading._read.cache_clear()
         return calls(lambda: extract_answer(text))
 

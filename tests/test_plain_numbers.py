@@ -12,14 +12,15 @@ from rlvr_math_reward.parser.literals import plain_value
 
 INTEGERS = ("0", "3", "03", "8", "24", "123456789012345")
 PLAIN = (
-    *INTEGERS, *(f"-{n}" for n in INTEGERS), "0.5", "-0.50", "2.375", "0.0", "0.333", "3.0",
+    *INTEGERS, *(f"-{n}" for n in INTEGERS), "0.5", "-0.50", "2.375", "0.0", "0.333", "3.0", "-0.0", "-12.3450",
+    "00.10", "0.545454545454545454", "3.141592653589793238462643383279",
     *(rf"{sign}{bar % (upper, lower)}" for sign in ("", "-") for upper, lower in product(INTEGERS[:5], repeat=2)
       for bar in (r"\frac{%s}{%s}", r"\dfrac{%s}{%s}", "%s/%s")),
 )  # fmt: skip
 NOT_PLAIN = (
     "", "-", "--3", "+3", "3.", ".5", "1,234", "1e3", "3/", "/3", "1/2/3", "1 1/2", r"\frac12", r"\frac{1}2",
     r"\frac{1}{x}", r"\frac{-1}{2}", r"\cfrac{1}{2}", "x", "1/2x", "3%", "3:4", "1234567890123456",
-    "1/1234567890123456", "\u0663", "3\n", "1/2\n",
+    "1/1234567890123456", "0.1234567890123456789012345678901", "\u0663", "3\n", "1/2\n",
 )  # fmt: skip
 POLICIES = (Policy(), Policy(rel_tol=1e-2), Policy(rel_tol=1e-2, tolerance="all"), Policy(require_evaluated=True))
 

@@ -212,14 +212,14 @@ RUNGS = ["text", "exact", "numeric", "symbolic", "partial", "incorrect", "no_ans
 def test_every_rung_is_settable(rung: str) -> None:
     outcome = Outcome.CORRECT if rung in RUNGS[:4] else Outcome(rung)
     decided_by = rung if rung in RUNGS[:5] else "none"
-    verdict = Verdict(outcome, 0.0, "4", "4", "scalar", None, decided_by, "")
+    verdict = Verdict(outcome, 0.0, "4", "4", "scalar", decided_by, "")
     assert Scores(**{rung: -0.25}).of(verdict) == -0.25
     others = {name: 0.75 for name in RUNGS if name != rung}
     assert Scores(**others).of(verdict) == getattr(Scores(), rung)
 
 
 def test_bad_gold_is_none_whatever_the_scores() -> None:
-    verdict = Verdict(Outcome.BAD_GOLD, 0.0, "", None, None, None, "gold", "")
+    verdict = Verdict(Outcome.BAD_GOLD, 0.0, "", None, None, "gold", "")
     assert Scores(incorrect=-1.0, parts=1.0).of(verdict) is None
 
 

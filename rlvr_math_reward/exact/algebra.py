@@ -134,7 +134,10 @@ def magnitude(value: Rational) -> Rational:
 
 
 def constant(value: Rational) -> Form:
-    return Form({ONE: _plain(value)} if value else {}, UNIT)
+    return Form({ONE: _plain(value)} if value else {}, UNIT) if value != 1 else _ONE
+
+
+_ONE = Form(UNIT, UNIT)
 
 
 def atom(entry: Atom, exponent: Rational = 1) -> Form:
@@ -196,6 +199,12 @@ def _check(value: Rational) -> None:
 def multiply_polys(left: Poly, right: Poly) -> Poly:
     if left is UNIT or right is UNIT:
         return right if left is UNIT else left
+    if len(left) == 1 and (factor := left.get(ONE)) is not None:
+        spend(len(right))
+        scaled = scale_poly(right, factor)
+        for value in scaled.values():
+            _check(value)
+        return scaled
     if left and right:
         spend(len(left) * len(right) * (1 + len(next(iter(left))) + len(next(iter(right)))))
     if len(left) * len(right) > MAX_PAIRS:
@@ -268,6 +277,8 @@ def subtract(left: Form, right: Form) -> Form:
 
 
 def multiply(left: Form, right: Form) -> Form:
+    if left.bottom is UNIT and right.bottom is UNIT:
+        return Form(multiply_polys(left.top, right.top), UNIT)
     return reduced(multiply_polys(left.top, right.top), multiply_polys(left.bottom, right.bottom))
 
 

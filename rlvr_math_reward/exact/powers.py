@@ -107,6 +107,8 @@ def _settled_atom(entry: Atom, exponent: Fraction) -> Form:
 
 
 def _prime_power(prime: int, exponent: Fraction) -> Form:
+    if 0 < exponent.numerator < exponent.denominator:
+        return atom(("prime", prime), exponent)
     whole = floor(exponent)
     base = constant(Fraction(prime) ** whole)
     return base if exponent == whole else multiply(base, atom(("prime", prime), exponent - whole))

@@ -49,31 +49,43 @@ def boxed(text: str) -> Found | None:
         >>> boxed(r"$\\boxed{3}$ or $\\boxed{4}$")
         ('3, 4', 8, 24)
     """
-    if "\\" not in text:
+    last = text.rfind("box")
+    if last < 0:
         return None
-    mark, framed = text.rfind("\\boxed"), text.rfind("\\fbox")
-    if mark < 0 and framed < 0:
+    if text.startswith("\\boxed{", last - 1) and text.rfind("box", 0, last) < 0:  # as most completions end
+        return BROKEN if _is_echo(text, last - 1) else _only(text, last - 1, last + 6)
+    if "\\boxed" not in text and "\\fbox" not in text:
         return None
-    marks: Iterator[int] = iter(())
-    if framed >= 0 or text.rfind("\\boxed", 0, mark) >= 0:
-        marks = _marks(text)
-        mark = next(marks, -1)
-    opened = _OPEN.match(text, mark)
+    marks = _marks(text)
+    mark = next(marks, -1)
+    opened = _OPEN.match(text, mark) if mark >= 0 else None
     if opened is None or _is_echo(text, mark):
         return BROKEN
     start = opened.end()
+    previous = next(marks, -1)
+    if previous < 0:
+        return _only(text, mark, start)
     end = closing(text, start, len(text))
     if end < 0:
         return BROKEN
-    previous = next(marks, -1)
-    if previous < 0:
-        return BROKEN if _is_operand(text, mark, end + 1) else (_content(text, mark, start, end), start, end)
     if closing(text, end + 1, len(text)) >= 0:
         outer = _outermost(text, mark, start, end)
         if outer[0] != mark:
             mark, start, end = outer
             previous = next((at for at in marks if at < mark), -1)
     return _group(text, (mark, start, end), chain((previous,) if previous >= 0 else (), marks))
+
+
+def _only(text: str, mark: int, start: int) -> Found:
+    """What a box says that no other one stands beside."""
+    end = text.find("}", start)
+    answer = text[start:end] if end >= 0 else ""
+    if answer.isalnum() and answer.isascii() and text[mark - 1 : mark] in _JOINS_NOTHING and _ends(text, end + 1):
+        return answer, start, end  # `$\boxed{42}$`: nothing below changes it
+    end = closing(text, start, len(text))
+    if end < 0 or _is_operand(text, mark, end + 1):
+        return BROKEN
+    return _content(text, mark, start, end), start, end
 
 
 def _marks(text: str) -> Iterator[int]:
@@ -98,6 +110,9 @@ _SIGN = re.compile(
 _SIGN_ENDS = frozenset("-−m")
 _APART = frozenset(("", " ", "\n", "\t", "$", ".", ",", ":", ";", "=", "(", "["))
 """What may stand right before or after a box and joins it to nothing."""
+_MATH_ENDS = frozenset((r"\)", r"\]"))
+_JOINS_NOTHING = frozenset("$.,:;=([")
+"""What may stand right before a box so that no sign stands before it either."""
 _OPERAND = r"(?:[\d)\]!]|(?<![A-Za-z\\])[A-Za-z])"
 _OPERATES = re.compile(
     rf"(?:{_OPERAND}\s?[-−+*/·×÷]|[\^√]|\d|(?<![\w\\'’])[b-zB-Z]|\\[dt]?frac\s*\{{[^{{}}]*\}}(?:\{{[^{{}}]*\}})?"
@@ -117,9 +132,14 @@ def _is_operand(text: str, mark: int, end: int) -> bool:
     """Whether an operator or a factor touches the box that stands from `mark` to `end`."""
     if text[mark - 1 : mark] not in _APART and _OPERATES.search(text, max(0, mark - _REACH), mark):
         return True
-    if text[end : end + 1] in _APART:
+    if _ends(text, end):
         return False
     return _OPERATED.match(text, end, end + _REACH) is not None
+
+
+def _ends(text: str, end: int) -> bool:
+    """Whether what stands at `end` clearly belongs to no formula with what stands before it."""
+    return text[end : end + 1] in _APART or text[end : end + 2] in _MATH_ENDS
 
 
 def _content(text: str, mark: int, start: int, end: int) -> str:
@@ -140,8 +160,8 @@ def _content(text: str, mark: int, start: int, end: int) -> str:
 
 def _is_echo(text: str, mark: int) -> bool:
     """Whether the box is part of the instruction ("put your final answer in \\boxed{...}") and no answer."""
-    before = text[max(0, mark - MAX_GAP) : mark]
-    return "your" in before and _ECHO.search(before) is not None
+    before = max(0, mark - MAX_GAP)
+    return text.find("your", before, mark) >= 0 and _ECHO.search(text, before, mark) is not None
 
 
 def _is_blank(content: str) -> bool:

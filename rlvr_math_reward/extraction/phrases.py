@@ -106,6 +106,8 @@ def phrase(text: str) -> Found | None:
         ('42', 18, 33)
     """
     words = _WORDS[:2] if text.isascii() else _WORDS
+    if not any(word in text for word in words):
+        return None
     marks = [text.rfind(word) for word in words]
     for _ in range(_MAX_PHRASES):
         at = max(marks)

@@ -66,7 +66,7 @@ _THINK = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 def _start(text: str) -> int:
     """Where the part after the thinking starts; -1 when the thinking never ends."""
-    if "<" not in text:
+    if "<" not in text or not _THINK.search(text):
         return 0
     closed, opened = 0, -1
     for tag in _THINK.finditer(text):
@@ -115,7 +115,7 @@ _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 
 
 def _answer_tag(text: str) -> Found | None:
-    if "<" not in text:
+    if "<" not in text or not _TAG.search(text):
         return None
     tags = [(tag.start(), tag.end(), not tag[1]) for tag in _TAG.finditer(text)]
     last = next((at for at in reversed(range(len(tags))) if tags[at][2]), -1)

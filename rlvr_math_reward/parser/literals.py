@@ -40,7 +40,7 @@ def number_literal(token: Token) -> Number:
 
 
 _INTEGER = re.compile(r"-?[0-9]{1,15}")
-_PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,30})?")
 _PLAIN_FRACTION = re.compile(r"(-?)(?:\\[dt]?frac\{([0-9]{1,15})\}\{([0-9]{1,15})\}|([0-9]{1,15})/([0-9]{1,15}))")
 
 
@@ -69,8 +69,11 @@ def numeral(text: str) -> tuple[int | Fraction, str, bool] | None:
         value = int(text)
         return value, str(value), False
     match plain_value(text):
-        case Number(number) as tree:
-            return number, render(tree), False
+        case Number(number):
+            whole, _, fraction = text.partition(".")
+            rest = fraction.rstrip("0")
+            sign = "-" if whole[0] == "-" and number else ""
+            return number, f"{sign}{abs(int(whole))}{'.' if rest else ''}{rest}", False
         case Quotient(Number(top), Number(bottom)) as tree if bottom:
             return top / bottom, render(tree), True
     return None
