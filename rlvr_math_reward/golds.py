@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Real
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rlvr_math_reward.exact.algebra import TooLarge, new_verdict
 from rlvr_math_reward.exact.forms import is_undefined
@@ -34,8 +34,7 @@ _MISSING = frozenset(("", "None", "nan", "NaN", "NAN", "null", "N/A", "n/a", "<N
 """What a missing value looks like once something has made a string of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(NamedTuple):
     """A gold that was read. `kind` names its kind; `numeric`: it has no variables, so a lone letter may be a unit."""
 
     answer: Answer

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from fractions import Fraction
 from functools import lru_cache
 from math import ceil, comb, factorial, floor, gcd, lcm, lgamma
 
@@ -25,6 +26,7 @@ from rlvr_math_reward.exact.algebra import (
     constant,
     divide,
     freeze,
+    magnitude,
     multiply,
     negate,
     rational,
@@ -161,6 +163,11 @@ def _tangent_hyperbolic(x: Form) -> Form:
     return divide(_hyperbolic(x, -1), _hyperbolic(x, 1))
 
 
+_RATIONAL_VALUES = (0, Fraction(1, 2), 1, 2)
+"""All that a trigonometric function of a rational multiple of pi can be, if it is rational at all (Niven, "Irrational
+Numbers", 1956, corollary 3.12)."""
+
+
 def _inverse(name: str, function: Callable[[Form], Form]) -> Callable[[Form], Form]:
     """An inverse trigonometric function: a multiple of pi where the value is a known one."""
 
@@ -177,9 +184,10 @@ def _inverse(name: str, function: Callable[[Form], Form]) -> Callable[[Form], Fo
 
     def apply(form: Form) -> Form:
         key = freeze(form.top), freeze(form.bottom)
-        if key in known():
+        value = rational(form)
+        if (value is None or magnitude(value) in _RATIONAL_VALUES) and key in known():
             return known()[key]
-        if rational(form) is not None:
+        if value is not None:
             return atom(("call", name, *key))
         for angle in closed_forms.principal_angles(name):
             candidate = multiply(constant(angle), atom(("pi",)))

@@ -49,7 +49,7 @@ def boxed(text: str) -> Found | None:
         >>> boxed(r"$\\boxed{3}$ or $\\boxed{4}$")
         ('3, 4', 8, 24)
     """
-    last = text.rfind("box")
+    last = text.rfind("box") if "\\" in text else -1
     if last < 0:
         return None
     if text.startswith("\\boxed{", last - 1) and text.rfind("box", 0, last) < 0:  # as most completions end

@@ -44,7 +44,7 @@ def extract(completion: str, fallback: str = "last_number") -> Extraction | None
         >>> extract(r"<think>\\boxed{1}?</think> So $x = \\boxed{\\frac{1}{2}}$.").text
         '\\\\frac{1}{2}'
     """
-    start = _start(completion)
+    start = _start(completion) if "<" in completion else 0
     if start < 0:
         return None
     part = _visible(completion[start:] if start else completion)
@@ -66,7 +66,7 @@ _THINK = re.compile(r"<(/?)think>", re.IGNORECASE)
 
 def _start(text: str) -> int:
     """Where the part after the thinking starts; -1 when the thinking never ends."""
-    if "<" not in text or not _THINK.search(text):
+    if not _THINK.search(text):
         return 0
     closed, opened = 0, -1
     for tag in _THINK.finditer(text):

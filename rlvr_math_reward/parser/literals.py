@@ -40,8 +40,8 @@ def number_literal(token: Token) -> Number:
 
 
 _INTEGER = re.compile(r"-?[0-9]{1,15}")
-_PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,30})?")
-_PLAIN_FRACTION = re.compile(r"(-?)(?:\\[dt]?frac\{([0-9]{1,15})\}\{([0-9]{1,15})\}|([0-9]{1,15})/([0-9]{1,15}))")
+_DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,30}")
+_FRACTION = re.compile(r"(-?)(?:\\[dt]?frac\{([0-9]{1,15})\}\{([0-9]{1,15})\}|([0-9]{1,15})/([0-9]{1,15}))")
 
 
 def plain_value(text: str) -> Number | Quotient | None:
@@ -49,12 +49,12 @@ def plain_value(text: str) -> Number | Quotient | None:
 
     Most answers are one of these, and need no tokens. It reads them as the whole parser does.
     """
-    if _PLAIN.fullmatch(text):
-        whole, point, fraction = text.partition(".")
-        if not point:
-            return Number(Fraction(int(whole)))
+    if _INTEGER.fullmatch(text):
+        return Number(Fraction(int(text)))
+    if _DECIMAL.fullmatch(text):
+        whole, _, fraction = text.partition(".")
         return Number(Fraction(int(whole + fraction), 10 ** len(fraction)), True)
-    if found := _PLAIN_FRACTION.fullmatch(text):
+    if found := _FRACTION.fullmatch(text):
         sign, upper, lower = found[1], found[2] or found[4], found[3] or found[5]
         return Quotient(Number(Fraction(int(sign + upper))), Number(Fraction(int(lower))))
     return None
