@@ -44,7 +44,7 @@ WAIT_SECONDS = 60.0
 REAP_SECONDS = 1.0
 """Seconds to wait for a killed child; the kernel takes milliseconds unless the disk is gone."""
 MAX_LATE = 1
-"""Deadlines' worth of slow answers after which SymPy gets a rest. A batch of them is an attack."""
+"""Deadlines that slow answers may take together before SymPy gets a rest. A batch of them is an attack."""
 SLOW = 0.2
 """Share of the deadline from which an answer counts as slow. An honest integral takes a hundredth."""
 REST_SECONDS = 3.0
@@ -97,10 +97,10 @@ def _asked(gold: Tree, prediction: Tree, seconds: float) -> tuple[bool | None, f
 
 # -- patience --------------------------------------------------------------------------------------------------------
 class _Patience:
-    """Whether to ask at all: after slow answers worth `MAX_LATE` deadlines, nobody is asked for `REST_SECONDS`.
+    """Whether to ask, and how long to wait: slow answers share `MAX_LATE` deadlines, then nobody is asked for a while.
 
-    A batch that holds 64 different expressions on which SymPy hangs then costs a second or two and not a minute. What
-    is not asked is undecided, as what is asked and late would be.
+    A batch that holds 64 different expressions on which SymPy hangs then costs a second and not a minute. What is not
+    asked is undecided, as what is asked and late would be.
     """
 
     def __init__(self) -> None:
@@ -111,13 +111,18 @@ class _Patience:
         asked = time.monotonic()
         if asked < self._rest_until:
             return None
-        answer, thought = _asked(gold, prediction, seconds)
+        answer, thought = _asked(gold, prediction, min(seconds, seconds * self._left(asked)))
         share = thought / seconds
         if share >= SLOW:
-            self._slow = [(when, cost) for when, cost in self._slow if when > asked - REST_SECONDS] + [(asked, share)]
-            if sum(cost for _, cost in self._slow) >= MAX_LATE:
+            self._slow.append((asked, share))
+            if self._left(asked) < SLOW:  # too little for another one
                 self._slow, self._rest_until = [], time.monotonic() + REST_SECONDS
         return answer
+
+    def _left(self, now: float) -> float:
+        """What the slow answers of the last seconds have left, in deadlines."""
+        self._slow = [(when, share) for when, share in self._slow if when > now - REST_SECONDS]
+        return MAX_LATE - sum(share for _, share in self._slow)
 
 
 _patience = _Patience()

@@ -48,13 +48,18 @@ def radicand_powers(number: int, index: int) -> list[tuple[int, Fraction]]:
 
 def unfactored(number: int, index: int) -> Form:
     """The root of a number that was not factored: whole where it is a perfect power, else an opaque root."""
-    low, high = 1, 1 << (number.bit_length() // index + 1)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if middle**index <= number else (low, middle - 1)
-    if low**index == number:
-        return constant(low)
+    found = _whole_root(number, index)
+    if found**index == number:
+        return constant(found)
     return atom(("root", freeze({ONE: number}), index))
+
+
+def _whole_root(number: int, index: int) -> int:
+    """The floor of the root, by Newton's method from above: the start is within twice of it."""
+    root = 1 << -(-number.bit_length() // index)
+    while (closer := ((index - 1) * root + number // root ** (index - 1)) // index) < root:
+        root = closer
+    return root
 
 
 def content_with_sign(poly: Poly, index: int) -> Rational:
