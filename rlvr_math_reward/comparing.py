@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rlvr_math_reward import kinds, numeric, symbolic
 from rlvr_math_reward.exact import forms as exact
@@ -56,7 +57,7 @@ class Ladder:
 
     def scalar(self, gold: Tree, prediction: Tree) -> Match:
         """Climbs the ladder for two values."""
-        left, right = fraction(gold), fraction(prediction)
+        left, right = _known(gold), _known(prediction)
         if left is not None and right is not None:
             if left == right:
                 return SAME_NUMBER
@@ -110,6 +111,13 @@ class Ladder:
         if left is None or right is None or (_is_integer(gold) and _is_integer(prediction)):
             return False
         return abs(left - right) <= tolerance * abs(left)
+
+
+def _known(tree: Tree) -> Fraction | None:
+    """The value of a fraction or a percentage, which need no exact form."""
+    if type(tree) is Apply and tree.name == "percent" and (value := fraction(tree.args[0])) is not None:
+        return value / 100
+    return fraction(tree)
 
 
 def _written_alike(gold: Tree, prediction: Tree) -> bool:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from rlvr_math_reward.parser import measures
 from rlvr_math_reward.parser.atoms import Atoms
-from rlvr_math_reward.parser.building import NUMBER_SETS, fraction, negate, times
+from rlvr_math_reward.parser.building import NUMBER_SETS, negate, rational_tree, times
 from rlvr_math_reward.tree import (
     Apply,
     Constant,
@@ -114,7 +114,7 @@ class Arithmetic(Atoms):
             return None
         match part:
             case Quotient(Number() as top, Number() as bottom) if 0 <= top.value < bottom.value and not top.decimal:
-                return fraction(whole.value + top.value / bottom.value)
+                return rational_tree(whole.value + top.value / bottom.value)
             case Quotient(Number() as top, Number() as bottom) if not (top.decimal or bottom.decimal):
                 raise self.error("a whole number beside an improper fraction: stopped")
         self.at = start

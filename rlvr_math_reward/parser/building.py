@@ -25,7 +25,7 @@ __all__ = [
     "NUMBER_SETS",
     "bracketed",
     "called",
-    "fraction",
+    "rational_tree",
     "index_of",
     "listed",
     "named",
@@ -97,7 +97,7 @@ def listed(items: list[Tree], joiners: list[str]) -> Tree:
     return Sequence("", tuple(Sequence("", tuple(group), "") for group in groups), "", "or")
 
 
-def fraction(value: Fraction) -> Tree:
+def rational_tree(value: Fraction) -> Number | Quotient:
     if value.denominator == 1:
         return Number(value)
     return Quotient(Number(Fraction(value.numerator)), Number(Fraction(value.denominator)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from rlvr_math_reward.parser.building import rational_tree
 from rlvr_math_reward.policy import MAX_DIGITS
 from rlvr_math_reward.tokenizer import ParseError, Token
 from rlvr_math_reward.tree import Number, Quotient, render
@@ -43,20 +44,31 @@ _INTEGER = re.compile(r"-?[0-9]{1,15}")
 _DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,30}")
 _FRACTION = re.compile(r"(-?)(?:\\[dt]?frac\{([0-9]{1,15})\}\{([0-9]{1,15})\}|([0-9]{1,15})/([0-9]{1,15}))")
 
+_MIXED = re.compile(
+    r"(-?)([0-9]{1,15})(?: ?\\[dt]?frac\{([0-9]{1,15})\}\{([0-9]{1,15})\}| ([0-9]{1,15})/([0-9]{1,15}))"
+)
+_GROUPED = re.compile(r"-?[0-9]{1,3}(?:(?:,[0-9]{3}){1,4}|(?:\{,\}[0-9]{3}){1,4})")
+
 
 def plain_value(text: str) -> Number | Quotient | None:
-    """The tree of a text that is nothing but a number or a quotient of two integers; None for every other text.
+    """The tree of a text that is nothing but a number, plain or mixed, or a quotient of two integers; None of others.
 
     Most answers are one of these, and need no tokens. It reads them as the whole parser does.
     """
     if _INTEGER.fullmatch(text):
         return Number(Fraction(int(text)))
     if _DECIMAL.fullmatch(text):
-        whole, _, fraction = text.partition(".")
-        return Number(Fraction(int(whole + fraction), 10 ** len(fraction)), True)
+        before, _, behind = text.partition(".")
+        return Number(Fraction(int(before + behind), 10 ** len(behind)), True)
     if found := _FRACTION.fullmatch(text):
         sign, upper, lower = found[1], found[2] or found[4], found[3] or found[5]
         return Quotient(Number(Fraction(int(sign + upper))), Number(Fraction(int(lower))))
+    if found := _MIXED.fullmatch(text):
+        sign, whole, upper, lower = found[1], int(found[2]), int(found[3] or found[5]), int(found[4] or found[6])
+        value = Fraction(whole * lower + upper, lower) if upper < lower else None
+        return rational_tree(-value if sign else value) if value is not None else None
+    if _GROUPED.fullmatch(text):
+        return Number(Fraction(int(text.translate(_SEPARATORS))), False, "{" not in text)
     return None
 
 
@@ -69,9 +81,11 @@ def numeral(text: str) -> tuple[int | Fraction, str, bool] | None:
         value = int(text)
         return value, str(value), False
     match plain_value(text):
+        case Number(number, False):
+            return number, str(number.numerator), False
         case Number(number):
-            whole, _, fraction = text.partition(".")
-            rest = fraction.rstrip("0")
+            whole, _, digits = text.partition(".")
+            rest = digits.rstrip("0")
             sign = "-" if whole[0] == "-" and number else ""
             return number, f"{sign}{abs(int(whole))}{'.' if rest else ''}{rest}", False
         case Quotient(Number(top), Number(bottom)) as tree if bottom:
