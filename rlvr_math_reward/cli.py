@@ -132,8 +132,10 @@ def explain(
     policy: PolicyFields = None,
     as_json: AsJson = False,
 ) -> None:
-    """Grade one completion and show each step."""
+    """Grade one completion and show each step. Exit code 1 where the gold cannot be read."""
     from rlvr_math_reward.grading import grade
+    from rlvr_math_reward.terminal import visible
+    from rlvr_math_reward.verdict import Outcome
 
     if completion is None:
         if sys.stdin.isatty():
@@ -142,11 +144,11 @@ def explain(
     verdict = grade(completion, gold[0] if len(gold) == 1 else gold, prompt=prompt, policy=_policy(policy))
     if as_json:
         _print_json(verdict.to_dict())
-        return
-    from rlvr_math_reward.terminal import visible
-
-    for line in verdict.explain(completion).split("\n"):
-        print(visible(line))
+    else:
+        for line in verdict.explain(completion).split("\n"):
+            print(visible(line))
+    if verdict.outcome is Outcome.BAD_GOLD:
+        raise typer.Exit(FINDINGS)
 
 
 @app.command()
@@ -209,11 +211,14 @@ def check(
 ) -> None:
     """Read every gold of a dataset: its kind, and which cannot be graded. Exit code 1 where some cannot."""
     from rlvr_math_reward.data import read_source
+    from rlvr_math_reward.files import DataError
     from rlvr_math_reward.scoring.checking import check_golds
     from rlvr_math_reward.terminal import check_lines, print_tables, progress_bar
 
     with progress_bar("reading golds") as progress:
         found = check_golds(read_source(source, split, config), gold_column, progress)
+    if not found.rows:
+        raise DataError(f"{source}: no rows")
     if as_json:
         _print_json(found.to_dict())
     else:

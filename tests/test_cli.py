@@ -187,6 +187,27 @@ def test_bad_input_is_one_line(rows: Path, arguments: Place, said: str) -> None:
     assert said in done.stderr
 
 
+def test_a_check_without_rows_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    done = process("check", str(tmp_path / "empty.jsonl"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == f"rlvr-math: {tmp_path / 'empty.jsonl'}: no rows"
+
+
+def test_without_its_extra_the_command_says_what_to_install(tmp_path: Path) -> None:
+    """In a process that is told that there is no `typer`."""
+    script = "import sys; sys.modules['typer'] = None\nfrom rlvr_math_reward.__main__ import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "rlvr-math: typer is missing; pip install 'rlvr_math_reward[cli]'\n"
+
+
+def test_the_package_runs_as_the_command() -> None:
+    command = [sys.executable, "-m", "rlvr_math_reward", "explain", "--gold", "1/2", "--completion", "#### 0.5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("correct\n")
+
+
 def test_no_hub_is_one_line() -> None:
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     done = process("check", "nobody/no-such-dataset", env=environment)

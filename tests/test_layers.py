@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "rlvr_math_reward"
 LAYERS = """
     verdict policy tree tokenizer
-    parser.literals parser.measures parser.wording parser.building parser.cursor parser.commands parser.atoms
+    parser.building parser.literals parser.measures parser.wording parser.cursor parser.commands parser.atoms
     parser.arithmetic parser.levels parser
     exact exact.algebra exact.closed_forms exact.separation numeric exact.powers exact.equality exact.functions
     exact.forms
@@ -21,7 +21,7 @@ LAYERS = """
     golds partial grading completions formats rewards integrations
     files data scoring scoring.output scoring.local scoring.checking scoring.peers scoring.on_ray evaluation
     report.trainer_logs report.suspicion report.charts report.figures report.page report
-    terminal cli
+    terminal cli __main__
 """.split()
 CHILD = "_sympy_child"
 MAX_LINES = 470

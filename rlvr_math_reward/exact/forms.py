@@ -210,7 +210,7 @@ def _constant(name: str) -> Form:
 
 
 def _folded(name: str, variable: str, lower: Tree, upper: Tree, body: Tree, bound: Bindings) -> Form:
-    if _is_endless(upper) or _is_endless(lower):
+    if _is_infinite(upper) or _is_infinite(lower):
         raise NotExact("an infinite sum")
     first, last = (integer(_form(bound_tree, bound)) for bound_tree in (lower, upper))
     if last - first >= MAX_SUMMANDS:
@@ -225,8 +225,8 @@ def _folded(name: str, variable: str, lower: Tree, upper: Tree, body: Tree, boun
     return total
 
 
-def _is_endless(tree: Tree) -> bool:
-    return tree == Constant("oo") or (isinstance(tree, Product) and any(_is_endless(f) for f in tree.factors))
+def _is_infinite(tree: Tree) -> bool:
+    return tree == Constant("oo") or (isinstance(tree, Product) and any(map(_is_infinite, tree.factors)))
 
 
 # -- functions --------------------------------------------------------------------------------------------------------

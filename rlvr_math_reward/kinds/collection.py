@@ -183,7 +183,7 @@ def _with_shared_name(items: tuple[Tree, ...]) -> list[Tree]:
     first = items[0] if items else None
     match items:
         case (Relation(("==",), (name, _)), *_, Apply("mod", (_, modulus))):  # `n = 1, 3 (mod 8)`
-            return [Relation(("==",), (name, Apply("mod", (_residue(item), modulus)))) for item in items]
+            return [Relation(("==",), (name, Apply("mod", (_without_modulus(item), modulus)))) for item in items]
     if not (isinstance(first, Relation) and first.operators == ("=",) and is_name(first.operands[0])):
         return list(items)
     if any(isinstance(item, Relation) for item in items[1:]):
@@ -191,7 +191,7 @@ def _with_shared_name(items: tuple[Tree, ...]) -> list[Tree]:
     return [first, *(Relation(("=",), (first.operands[0], item)) for item in items[1:])]
 
 
-def _residue(item: Tree) -> Tree:
+def _without_modulus(item: Tree) -> Tree:
     match item:
         case Relation(("==",), (_, residue)) | Apply("mod", (residue, _)):
             return residue
