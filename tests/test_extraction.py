@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import string
 import time
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlvr_math_reward.extraction.boxes import boxed
 from rlvr_math_reward.extraction.rules import FALLBACKS, RULES, extract
 
 CASES = Path(__file__).parent / "cases" / "extraction.cases"
@@ -72,6 +75,22 @@ fallbacks = st.sampled_from(sorted(FALLBACKS))
 
 def letters(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
+
+
+BESIDE = (
+    "", *string.printable, "−", "\\(", "\\)", "\\[", "\\]", "= -", "-$", "\\pm ", "2 ", "^2", "_5", "_{12}", "\\cdot",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["42", "x", "ab3"])
+def test_the_short_way_for_plain_boxes_finds_what_the_long_way_finds(content: str) -> None:
+    """A space in the box changes nothing but the way that it goes."""
+    apart = []
+    for before, after in product(BESIDE, repeat=2):
+        short, long = (boxed(f"so {before}\\boxed{{{content}{space}}}{after}") for space in ("", " "))
+        if short is None or long is None or short[0] != long[0]:
+            apart.append((before, after, short, long))
+    assert apart == []
 
 
 @settings(max_examples=1500, deadline=None)

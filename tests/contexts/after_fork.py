@@ -2,6 +2,7 @@
 
 import os
 import threading
+import warnings
 
 import questions
 
@@ -9,6 +10,8 @@ from rlvr_math_reward.symbolic import ask
 
 
 def main() -> None:
+    # Python 3.12 warns of what is meant here: other threads run at the fork.
+    warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*multi-threaded, use of fork")
     busy = threading.Thread(target=ask, args=(questions.SUM_OF_ROOTS, questions.SAME_NESTED, 5.0))
     busy.start()
     questions.expect(ask(questions.PYTHAGORAS, questions.ONE, questions.ENOUGH), True)
