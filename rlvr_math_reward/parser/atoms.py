@@ -134,6 +134,8 @@ class Atoms(Commands):
             value, count = repeating
             self.at += count
             return Number(value)
+        if token.text == ".":
+            raise self.error("a point without digits: stopped")
         return number_literal(token)
 
     def _based(self, digits: str) -> Tree:

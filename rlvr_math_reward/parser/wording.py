@@ -173,10 +173,16 @@ def fixed_phrase(tokens: list[Token]) -> Tree | None:
     """The tree of an answer that is one of the set phrases, or a number in words."""
     if tokens[0].kind not in ("word", "run"):
         return None
-    phrase = " ".join(token.text.lower() for token in tokens if token.text not in ".,!")
-    if phrase in PHRASES and all(t.kind in (*WORDLIKE, "name") or t.text in ".,!" for t in tokens):
+    kept = [token for at, token in enumerate(tokens) if token.text not in ".,!" and not _is_hyphen(tokens, at)]
+    phrase = " ".join(token.text.lower() for token in kept)
+    if phrase in PHRASES and all(token.kind in (*WORDLIKE, "name") for token in kept):
         return PHRASES[phrase]
     return None
+
+
+def _is_hyphen(tokens: list[Token], at: int) -> bool:
+    """The hyphen of "two-thirds"."""
+    return tokens[at].text == "-" and not any(token.spaced for token in tokens[at : at + 2])
 
 
 def without_universe(tokens: list[Token]) -> list[Token]:
