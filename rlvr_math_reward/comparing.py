@@ -38,6 +38,7 @@ ALIKE = Match(True, "text", "both are written alike")
 SAME_NUMBER = Match(True, "exact", "both are the same number")
 OTHER_NUMBER = Match(False, "exact", "different numbers")
 
+_STEPS = frozenset(("floor", "ceil", "sgn", "max", "min", "arg", "remainder", "mod", "gcd", "lcm"))
 _NO_VALUES = (Sequence, SetBuilder, Relation, Words, Ratio)
 
 
@@ -98,7 +99,8 @@ class Ladder:
         proven = symbolic.ask_patiently(gold, prediction, self.policy.timeout)
         if proven is not None:
             return Match(proven, "symbolic", f"SymPy proves them {'equal' if proven else 'different'}")
-        if agreed and symbols(gold) | symbols(prediction):
+        stepped = _holds_steps(gold) or _holds_steps(prediction)
+        if agreed and symbols(gold) | symbols(prediction) and not stepped:
             return Match(True, "numeric", "equal to 50 digits at every sample point; not proven")
         return Match(None, "symbolic", "neither equality nor difference was shown")
 
@@ -122,6 +124,12 @@ def _known(tree: Tree) -> Fraction | None:
 
 def _written_alike(gold: Tree, prediction: Tree) -> bool:
     return gold == prediction or render(gold) == render(prediction)
+
+
+def _holds_steps(tree: Tree) -> bool:
+    """Whether it is made of pieces, of which sample points may all lie on one: then agreement says little."""
+    own = isinstance(tree, Apply) and tree.name in _STEPS
+    return own or any(map(_holds_steps, children(tree)))
 
 
 def _unknown_functions(tree: Tree) -> frozenset[str]:

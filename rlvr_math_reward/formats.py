@@ -48,6 +48,8 @@ class FormatReward:
 
     def __call__(self, completions: Sequence[object], **columns: object) -> list[float]:
         """Rewards for the completions of one call; columns of the data set are not looked at."""
+        if isinstance(completions, str):
+            raise ValueError("completions is one string; expected a list of completions")
         return [float(self._is_clean(read_completion(completion))) for completion in completions]
 
     def _is_clean(self, reply: Reply) -> bool:

@@ -24,7 +24,7 @@ from rlvr_math_reward.parser.literals import plain_value
 from rlvr_math_reward.parser.wording import spelled, symbols
 from rlvr_math_reward.tree import Constant, Tree, Words, children, render
 
-__all__ = ["BadGold", "Gold", "GoldSource", "read_gold", "sources"]
+__all__ = ["BadGold", "Gold", "GoldSource", "is_missing", "read_gold", "sources"]
 
 GoldSource: TypeAlias = "str | int | float | Iterable[str | int | float]"
 
@@ -72,6 +72,16 @@ def sources(gold: object) -> list[str]:
     if isinstance(gold, Iterable):
         return [text for part in gold for text in sources(part) if text.strip()] or [""]
     return [""]
+
+
+def is_missing(gold: object) -> bool:
+    """Whether a cell holds no gold at all: nothing, a blank, the NaN of a table with gaps, an empty list.
+
+    Example:
+        >>> is_missing(None), is_missing(float("nan")), is_missing([" "]), is_missing("0")
+        (True, True, True, False)
+    """
+    return all(text.strip() in _MISSING for text in sources(gold))
 
 
 def read_gold(text: str) -> Gold | BadGold:

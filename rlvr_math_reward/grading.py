@@ -86,10 +86,15 @@ def extract_answer(completion: str, *, policy: Policy = DEFAULT) -> Extraction |
 def verify(prediction: str, gold: GoldSource, *, policy: Policy = DEFAULT) -> bool:
     """Whether two bare answers are the same answer. Nothing is extracted from the prediction.
 
+    Raises:
+        TypeError: a prediction that is no text.
+
     Example:
         >>> verify("0.5", r"\\frac12"), verify("(2,1)", "(1,2)")
         (True, False)
     """
+    if not isinstance(prediction, str):
+        raise TypeError(f"prediction is a {type(prediction).__name__}; allowed: a str")
     return any(_decided(_unboxed(prediction), source, policy)[0] is Outcome.CORRECT for source in sources(gold))
 
 
@@ -98,11 +103,11 @@ def _unboxed(prediction: str) -> str:
     return found.text if found is not None else prediction.strip()
 
 
-def grade(completion: str, gold: GoldSource, *, prompt: str | None = None, policy: Policy = DEFAULT) -> Verdict:
+def grade(completion: str | None, gold: GoldSource, *, prompt: str | None = None, policy: Policy = DEFAULT) -> Verdict:
     """Grades one completion against its gold.
 
     Args:
-        completion: the model's text.
+        completion: the model's text; None, as from a generation that failed, states no answer.
         gold: a bare answer, a GSM8K or MATH solution, a number, or a list of accepted answers.
         prompt: the problem as the model saw it; with it, an answer that only repeats a computation from the prompt
             is refused. It is never searched for an answer.
@@ -111,16 +116,31 @@ def grade(completion: str, gold: GoldSource, *, prompt: str | None = None, polic
     Returns:
         The verdict; of several accepted answers, the best one's.
 
+    Raises:
+        TypeError: a completion, prompt or policy of another type. No text raises.
+
     Example:
         >>> verdict = grade("Half of it. #### 0.5", r"\\frac{1}{2}")
         >>> verdict.outcome, verdict.kind, verdict.reason
         (<Outcome.CORRECT: 'correct'>, 'scalar', 'both are the same number')
     """
-    found = extract(completion, policy.fallback) if isinstance(completion, str) else None
+    if not (isinstance(completion, str) and (prompt is None or isinstance(prompt, str)) and isinstance(policy, Policy)):
+        _check_arguments(completion, prompt, policy)
+    found = extract(completion, policy.fallback) if completion is not None else None
     if type(gold) is str:
         return _grade_one(found, gold, prompt, policy)
     verdicts = [_grade_one(found, source, prompt, policy) for source in sources(gold)]
     return min(verdicts, key=lambda verdict: _PREFERENCE.index(verdict.outcome))
+
+
+def _check_arguments(completion: object, prompt: object, policy: object) -> None:
+    """Text is data and raises nothing. What is no text is a mistake of the caller, which a wrong verdict would hide."""
+    for name, value, allowed in (("completion", completion, "a str, or None for no text"), ("prompt", prompt, "a str")):
+        if not (value is None or isinstance(value, str)):
+            hint = "; the reward functions read conversations" if isinstance(value, list | dict) else ""
+            raise TypeError(f"{name} is a {type(value).__name__}; allowed: {allowed}{hint}")
+    if not isinstance(policy, Policy):
+        raise TypeError(f"policy is a {type(policy).__name__}; allowed: a Policy")
 
 
 _PREFERENCE = (
@@ -134,7 +154,7 @@ SHARE = 16
 
 
 def grade_batch(
-    completions: Sequence[str],
+    completions: Sequence[str | None],
     golds: Sequence[GoldSource],
     *,
     prompts: Sequence[str | None] | None = None,
@@ -152,19 +172,21 @@ def grade_batch(
             arithmetic itself runs on one core.
 
     Raises:
-        ValueError: the lengths differ.
+        ValueError: the lengths differ, or `workers` is no whole number of at least 0.
 
     Example:
         >>> [v.correct for v in grade_batch(["#### 4", "#### 5"], ["4", "4"])]
         [True, False]
     """
     asked: Sequence[str | None] = prompts if prompts is not None else [None] * len(completions)
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 0:
+        raise ValueError(f"workers is {workers!r}; allowed: a whole number of at least 0")
     if not len(completions) == len(golds) == len(asked):
         counts = f"{len(completions)} completions, {len(golds)} golds, {len(asked)} prompts"
         raise ValueError(f"{counts}; allowed: as many of each")
     jobs = list(zip(completions, golds, asked, strict=True))
 
-    def graded(share: list[tuple[str, GoldSource, str | None]]) -> list[Verdict]:
+    def graded(share: list[tuple[str | None, GoldSource, str | None]]) -> list[Verdict]:
         return [grade(completion, gold, prompt=prompt, policy=policy) for completion, gold, prompt in share]
 
     if workers < 2 or len(jobs) < 2:

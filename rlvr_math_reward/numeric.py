@@ -58,6 +58,13 @@ _CIRCULAR = ("sin", "cos", "tan", "cot", "sec", "csc")
 _HYPERBOLIC = ("sinh", "cosh", "tanh", "coth", "sech", "csch")
 _SAMPLES = ((0.7321, 1.3919, 2.1813, 0.4178), (-1.2371, 2.8373, 0.6193, 1.7719), (2.2391, -0.5417, 1.1173, -1.9181))
 """Values for the variables of an expression, in three points of mixed signs and no special relation."""
+_FAR_SAMPLES = (
+    (6, 9, 4, 15), (-9, 12, 5, 2), (11, -15, 8, 3), (37.2311, 88.4177, 51.0713, 23.9171),
+    (-41.5719, 67.3117, 29.1037, 93.7121), (613.9171, -871.3133, 437.1071, 259.3177),
+    (-3121.7117, 5417.2191, 811.9, 77.1), (52013.3719, 31847.1173, 91513.7, 1219.3),
+)  # fmt: skip
+"""Further points, with the signs that the first ones have: `|x + 5|` is `x + 5` near zero, and floors differ from what
+they resemble at whole numbers. They only refute: a power tower has no value out there."""
 
 
 class Unevaluated(Exception):
@@ -81,13 +88,17 @@ def agree(left: Tree, right: Tree) -> bool | None:
     if _is_endless(left) or _is_endless(right):
         return None
     names = sorted(symbols(left) | symbols(right))
+    near = _SAMPLES if names else _SAMPLES[:1]
     seen = 0
-    for index in range(len(_SAMPLES) if names else 1):
-        verdict = _agree_at(left, right, names, index)
+    for samples in near:
+        verdict = _agree_at(left, right, names, samples)
         if verdict is False:
             return False
         seen += verdict is True
-    return True if seen == (len(_SAMPLES) if names else 1) else None
+    if seen < len(near):
+        return None
+    far = _FAR_SAMPLES if names and not (_has_integral(left) or _has_integral(right)) else ()
+    return not any(_agree_at(left, right, names, samples) is False for samples in far)
 
 
 def _is_endless(tree: Tree) -> bool:
@@ -101,13 +112,13 @@ def _has_integral(tree: Tree) -> bool:
     return own or any(_has_integral(child) for child in children(tree))
 
 
-def _agree_at(left: Tree, right: Tree, names: list[str], index: int) -> bool | None:
+def _agree_at(left: Tree, right: Tree, names: list[str], samples: tuple[float, ...]) -> bool | None:
     try:
-        low = [_at_point(tree, names, index, LOW_DIGITS) for tree in (left, right)]
+        low = [_at_point(tree, names, samples, LOW_DIGITS) for tree in (left, right)]
         clearly = abs(low[0] - low[1]) > FAR * max(abs(low[0]), abs(low[1]))
         if clearly and (_has_integral(left) or _has_integral(right)):
             return False  # the quadrature has bounded its own error
-        high = [_at_point(tree, names, index, MIDDLE_DIGITS if clearly else HIGH_DIGITS) for tree in (left, right)]
+        high = [_at_point(tree, names, samples, MIDDLE_DIGITS if clearly else HIGH_DIGITS) for tree in (left, right)]
     except (Unevaluated, ArithmeticError, ValueError):
         return None
     size = max(abs(high[0]), abs(high[1]))
@@ -119,9 +130,8 @@ def _agree_at(left: Tree, right: Tree, names: list[str], index: int) -> bool | N
     return False if distance > DIFFERENT else True if distance < EQUAL and not clearly else None
 
 
-def _at_point(tree: Tree, names: list[str], index: int, digits: int) -> Any:
+def _at_point(tree: Tree, names: list[str], samples: tuple[float, ...], digits: int) -> Any:
     evaluator = _evaluator(digits)
-    samples = _SAMPLES[index]
     evaluator.steps = MAX_STEPS
     point = {name: evaluator.mp.mpf(samples[i % 4]) + i for i, name in enumerate(names)}
     try:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -26,7 +25,7 @@ from weakref import WeakKeyDictionary
 
 from rlvr_math_reward.completions import read_completion, read_prompt
 from rlvr_math_reward.formats import FormatReward, format_reward, think_answer_format_reward
-from rlvr_math_reward.golds import GoldSource, sources
+from rlvr_math_reward.golds import GoldSource, is_missing, sources
 from rlvr_math_reward.grading import cache_hits, grade_batch
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.symbolic import MAX_CHILDREN
@@ -44,6 +43,8 @@ LogMetric: TypeAlias = Callable[[str, float], object]
 
 GOLD_COLUMNS: Final = ("solution", "answer", "ground_truth", "gold")
 """Columns that may hold the gold, the preferred first. A row takes the first that holds anything."""
+MAX_SCORE: Final = 1e300
+"""Largest reward: beyond it there are no floats."""
 MAX_LOGGED_CHARS: Final = 500
 """Characters of one cell in the completions table. Golds of GSM8K and MATH stay under 160; a dumped answer may not."""
 MAX_WARNED_GOLDS: Final = 1_000
@@ -57,7 +58,8 @@ class Scores:
     Attributes:
         text: correct, the canonical strings are equal.
         exact: correct by exact arithmetic.
-        numeric: correct within the policy's `rel_tol`.
+        numeric: correct within the policy's `rel_tol`; or equal to 50 digits at all sample points, where neither
+            exact arithmetic nor SymPy could decide.
         symbolic: correct by the SymPy child.
         partial: the gold stands in the prediction; only a policy with `substring` gives this outcome.
         incorrect: another answer.
@@ -99,7 +101,7 @@ class Scores:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_SCORE:
                 raise ValueError(f"Scores.{field.name} is {value!r}; allowed: a finite number")
         if self.parts < 0:
             raise ValueError(f"Scores.parts is {self.parts!r}; allowed: a number of at least 0")
@@ -275,24 +277,18 @@ def _read_batch(completions: Sequence[object], prompts: Sequence[object] | None,
         found = ", ".join(sorted(columns)) or "none"
         raise ValueError(f"no gold column; expected one of {', '.join(GOLD_COLUMNS)}; columns found: {found}")
     held = [_check_length(column, columns[column], len(texts)) for column in present]
-    golds = [next((value for value in row if not _is_missing(value)), None) for row in zip(*held, strict=True)]
+    golds = [next((value for value in row if not is_missing(value)), None) for row in zip(*held, strict=True)]
     asked = [None] * len(texts) if prompts is None else _check_length("prompts", prompts, len(texts))
     return _Batch(texts, [_accepted(gold) for gold in golds], [read_prompt(prompt) for prompt in asked])
 
 
 def _check_length(column: str, values: object, count: int) -> Sequence[object]:
+    values = values.tolist() if hasattr(values, "tolist") else values  # an array of numpy or torch
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise ValueError(f"column {column!r} is a {type(values).__name__}; expected a list, one entry a completion")
     if len(values) != count:
         raise ValueError(f"column {column!r} has {len(values)} entries for {count} completions")
     return values
-
-
-def _is_missing(value: object) -> bool:
-    """None, blank, or the NaN that pandas puts into a column of numbers with gaps."""
-    if isinstance(value, float):
-        return math.isnan(value)
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _derived_name(policy: Policy, scores: Scores) -> str:

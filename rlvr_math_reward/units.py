@@ -1,11 +1,12 @@
 """Units of measure: whether two are the same or convert into each other, by pint and by a few names of our own.
 
 pint is loaded only when both sides of a comparison carry a unit and the names differ. Without pint installed, units
-of different names are different units.
+of different names are different units, which the log says once.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from fractions import Fraction
 from functools import lru_cache
@@ -80,6 +81,10 @@ def _registry() -> Any:
     try:
         from pint import UnitRegistry
     except ImportError:
+        logging.getLogger(__name__).warning(
+            "pint is not installed, so a unit and another that converts into it are different: "
+            "pip install 'rlvr_math_reward[units]'"
+        )
         return None
     return UnitRegistry(non_int_type=Fraction)
 

@@ -18,7 +18,7 @@ class Outcome(str, Enum):
     CORRECT = "correct"
     """The prediction is the gold."""
     PARTIAL = "partial"
-    """Not the gold, but the gold stands in it, or a share of its parts do; only under a policy that pays for this."""
+    """Not the gold, but the gold stands in it; only under a policy with `substring`."""
     INCORRECT = "incorrect"
     """The prediction was read and is another answer."""
     NO_ANSWER = "no_answer"
@@ -71,7 +71,7 @@ class Verdict:
 
     Attributes:
         outcome: see `Outcome`.
-        score: 1.0 correct, a number between 0 and 1 for PARTIAL, else 0.0. Rewards are made from it in `rewards.py`.
+        score: 1.0 correct, 0.5 for PARTIAL, else 0.0. What a reward function pays is for its `Scores` to say.
         gold: the gold answer as it was read (unwrapped from `####`, a box or `$`).
         prediction: the extracted answer, or None when there is none.
         kind: the kind of the gold (`scalar`, `interval`, ...), or None for a bad gold.

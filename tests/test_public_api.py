@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Callable
 from types import FunctionType, ModuleType
 
 import pytest
@@ -59,6 +60,32 @@ def test_the_package_has_these_names_and_no_other() -> None:
 def test_another_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="evaluate_math"):
         rlvr_math_reward.evaluate_math  # noqa: B018
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+BAD_ARGUMENTS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
+    ("a conversation", lambda: grade([{"role": "assistant", "content": "4"}], "4"), TypeError,  # type: ignore[arg-type]
+     "completion is a list; allowed: a str, or None for no text; the reward functions read conversations"),
+    ("bytes", lambda: grade(b"4", "4"), TypeError, "completion is a bytes; allowed: a str, or None"),  # type: ignore[arg-type]
+    ("a list of prompts", lambda: grade("4", "4", prompt=["2+2"]), TypeError, "prompt is a list; allowed: a str"),  # type: ignore[arg-type]
+    ("no policy", lambda: grade("4", "4", policy=None), TypeError, "policy is a NoneType; allowed: a Policy"),  # type: ignore[arg-type]
+    ("a number", lambda: verify(4, 4), TypeError, "prediction is a int; allowed: a str"),  # type: ignore[arg-type]
+    ("workers below 0", lambda: grade_batch(["4"], ["4"], workers=-1), ValueError, "workers is -1; allowed: a whole"),
+    ("workers as text", lambda: grade_batch(["4"], ["4"], workers="2"), ValueError, "workers is '2'; allowed"),  # type: ignore[arg-type]
+    ("another length", lambda: grade_batch(["4"], ["4", "5"]), ValueError, "1 completions, 2 golds, 1 prompts"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"), [row[1:] for row in BAD_ARGUMENTS], ids=[row[0] for row in BAD_ARGUMENTS]
+)
+def test_a_bad_argument_is_named(call: Callable[[], object], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        call()
+
+
+def test_no_completion_states_no_answer() -> None:
+    assert grade(None, "4").outcome.value == "no_answer"
 
 
 def test_star_import_gives_the_public_names() -> None:

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 
@@ -137,6 +138,7 @@ def test_numpy_golds() -> None:
     numpy = pytest.importorskip("numpy")
     golds = [numpy.int64(4), numpy.float32(4), numpy.array(["4", "four"], dtype=object), numpy.float64("nan")]
     assert accuracy_reward(completions=[RIGHT] * 4, solution=golds) == [1.0, 1.0, 1.0, None]
+    assert accuracy_reward(completions=numpy.array([RIGHT, WRONG]), solution=numpy.array([4, 4])) == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("column", GOLD_COLUMNS)
@@ -145,8 +147,9 @@ def test_each_gold_column_is_found(column: str) -> None:
 
 
 def test_gold_columns_in_their_order_and_by_row() -> None:
-    columns = {"gold": ["5", "5", "5"], "answer": ["4", "4", "4"], "solution": ["5", None, " "]}
-    assert accuracy_reward(completions=[RIGHT] * 3, **columns) == [0.0, 1.0, 1.0]
+    nothing = [None, " ", math.nan, "nan", "N/A", [], [None]]
+    columns = {"gold": ["5"] * 8, "answer": ["4"] * 8, "solution": ["5", *nothing]}
+    assert accuracy_reward(completions=[RIGHT] * 8, **columns) == [0.0, *[1.0] * 7]
 
 
 @pytest.mark.parametrize("reward", [accuracy_reward, shaped_reward])
@@ -161,9 +164,10 @@ def test_column_of_another_length_is_named(solution: object) -> None:
         accuracy_reward(completions=[RIGHT, RIGHT], solution=solution)
 
 
-def test_one_string_for_completions_is_refused() -> None:
+@pytest.mark.parametrize("reward", [accuracy_reward, format_reward])
+def test_one_string_for_completions_is_refused(reward: Callable[..., object]) -> None:
     with pytest.raises(ValueError, match="completions is one string"):
-        accuracy_reward(completions=RIGHT, solution=["4"])
+        reward(completions=RIGHT, solution=["4"])
 
 
 def test_bad_gold_is_warned_about_once_with_its_row(caplog: pytest.LogCaptureFixture) -> None:
@@ -228,6 +232,7 @@ def test_bad_gold_is_none_whatever_the_scores() -> None:
     [
         ({"partial": math.nan}, "Scores.partial is nan; allowed: a finite number"),
         ({"exact": math.inf}, "Scores.exact is inf"),
+        ({"exact": 10**400}, "Scores.exact is 1000"),
         ({"exact": "1"}, "Scores.exact is '1'"),
         ({"exact": None}, "Scores.exact is None"),
         ({"exact": True}, "Scores.exact is True"),
