@@ -51,7 +51,7 @@ def canonicalize(answer: str) -> str:
     """A bare answer in calculator notation: one string for the forms that differ only on the surface.
 
     Idempotent. Text that is no answer comes back as it is, without the white space around it. Values are not
-    computed: `2/4` and `1/2` stay apart, as in the first document this package follows; comparing them is `verify`.
+    computed: `2/4` and `1/2` stay apart; comparing them is for `verify`.
 
     Example:
         >>> canonicalize(r"\\dfrac{14}{3}"), canonicalize("50%"), canonicalize(r"90^\\circ")
