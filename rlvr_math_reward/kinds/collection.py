@@ -43,14 +43,17 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
         return _by_name(wanted, found, compare)
     if wanted.ordered:
         assert isinstance(wanted.tree, Sequence)
-        items = _alphabetical(found) if found.names else _ordered_items(wanted.tree, found.tree)
+        named = found.names and not found.ordered
+        items = _in_usual_order(found) if named else _ordered_items(wanted.tree, found.tree)
         return _match_tuple(wanted.tree, items, prediction, compare)
     if wanted.names and found.ordered:
-        return _in_order(_alphabetical(wanted), list(found.values), compare)
+        return _in_order(_in_usual_order(wanted), list(found.values), compare)
     values = expanded(_unnamed(gold.tree))
     others = _listed(_unnamed(prediction.tree), several=len(values) > 1)
     if others is None:
         return no(f"{prediction.text!r} is no list of values")
+    if len(values) > 1 and _is_offered_again(_unnamed(prediction.tree), others, compare):
+        return no(f"{prediction.text!r} offers values twice")
     if _ELLIPSIS in values or _ELLIPSIS in others:
         return _in_order(values, others, compare)
     return _in_any_order(values, others, compare)
@@ -71,9 +74,15 @@ def _parts(tree: Tree) -> Parts:
     return Parts(bare, ordered=single_tuple)
 
 
-def _alphabetical(parts: Parts) -> list[Tree]:
+_USUAL_ORDERS = (("m", "b"), ("rho", "theta", "phi"))
+"""Names that stand together in an order which is not that of the alphabet."""
+
+
+def _in_usual_order(parts: Parts) -> list[Tree]:
     """The values of `y = 1, x = 2` in the order of a point: x first."""
-    return [value for _, value in sorted(zip(parts.names, parts.values, strict=True), key=lambda pair: pair[0])]
+    usual = next((order for order in _USUAL_ORDERS if set(parts.names) == set(order)), tuple(sorted(parts.names)))
+    values = dict(zip(parts.names, parts.values, strict=True))
+    return [values[name] for name in usual]
 
 
 def _by_name(wanted: Parts, found: Parts, compare: Comparer) -> Match:
@@ -157,6 +166,11 @@ def _listed(tree: Tree, *, several: bool) -> list[Tree] | None:
         case Constant("R" | "Z" | "N" | "Q" | "C" | "empty"):
             return None
     return expanded(tree) if several else [tree]
+
+
+def _is_offered_again(tree: Tree, values: list[Tree], compare: Comparer) -> bool:
+    """`1, 2, 5 or 1, 2`: alternatives that share values, and no list that repeats one."""
+    return isinstance(tree, Sequence) and tree.joiner == "or" and _repeats(values, compare)
 
 
 def expanded(tree: Tree) -> list[Tree]:
