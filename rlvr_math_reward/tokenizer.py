@@ -133,7 +133,8 @@ _EXPONENT = r"[eE][+-]?[0-9]+(?![A-Za-z0-9])"
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
     | (?P<based>(?=[A-Z]*[0-9])(?=[0-9]*[A-Z])[0-9A-Z]+(?=\}}?_\{{?[0-9]))
-    | (?P<number>(?:[1-9][0-9]{{0,2}}(?:{_GROUP_SEPARATOR}[0-9]{{3}})+(?![0-9])|[0-9]+)(?:\.(?!\.)[0-9]*)?(?:{_EXPONENT})?
+    | (?P<number>(?:[1-9][0-9]{{0,2}}(?:{_GROUP_SEPARATOR}[0-9]{{3}})+(?![0-9])|[0-9]+)
+          (?:\.(?!\.)[0-9]*)?(?:{_EXPONENT})?
         | \.[0-9]+(?:{_EXPONENT})? | \.(?=\\overline))
     | (?P<command>\\operatorname\*|\\(?:[A-Za-z]+|.|\n))
     | (?P<dotted>[A-Za-z](?:\.[A-Za-z])+\.?(?![A-Za-z]))

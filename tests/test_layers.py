@@ -10,8 +10,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "rlvr_math_reward"
 LAYERS = """
     verdict policy tree tokenizer
-    parser.building parser.literals parser.measures parser.wording parser.cursor parser.commands parser.atoms
-    parser.arithmetic parser.levels parser
+    parser.building parser.literals parser.vocabulary parser.measures parser.wording parser.cursor parser.commands
+    parser.atoms parser.arithmetic parser.levels parser
     exact exact.algebra exact.closed_forms exact.separation numeric exact.powers exact.equality exact.functions
     exact.forms
     symbolic units

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from rlvr_math_reward.kinds import scalar
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, named_value, no
+from rlvr_math_reward.parser.measures import can_be_left_out
 from rlvr_math_reward.tree import Apply, Based, Number, Product, Quantity, Ratio, Relation, Tree
 from rlvr_math_reward.units import conversion
 
@@ -52,6 +53,8 @@ def match_values(gold: Tree, prediction: Tree, compare: Comparer, text: str) -> 
     forms = scalar.values(right, compare)
     if len(forms) != 1:
         return no(f"{text!r} is not one value")
+    if other and not unit and not can_be_left_out(other, right):
+        return no(f"{other!r} is no unit")
     if unit and other:
         factor = conversion(other, unit)
         if factor is None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from rlvr_math_reward.exact.forms import approximate
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, no
+from rlvr_math_reward.parser.measures import can_be_left_out
 from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
     Apply,
@@ -79,8 +80,8 @@ def values(tree: Tree, compare: Comparer) -> list[Tree]:
             return _alternatives(items, compare)
         case Sequence("{", (inner,), "}", _) if not isinstance(inner, Sequence):
             return values(inner, compare)
-        case Quantity(inner, _):
-            return values(inner, compare)
+        case Quantity(inner, unit):
+            return values(inner, compare) if can_be_left_out(unit, inner) else []
         case Based(_, base) if base != 10:
             return []  # "convert to base ten" is not answered by the numeral that was to be converted
         case Apply("mod", (residue, modulus)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no, yes
-from rlvr_math_reward.parser.measures import UNITS
+from rlvr_math_reward.parser.vocabulary import UNITS
 from rlvr_math_reward.parser.wording import spelled
 from rlvr_math_reward.tree import Constant, Quantity, Words, render
 

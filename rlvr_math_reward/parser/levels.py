@@ -12,6 +12,7 @@ from rlvr_math_reward.parser.arithmetic import Arithmetic
 from rlvr_math_reward.parser.building import listed
 from rlvr_math_reward.parser.cursor import has_words
 from rlvr_math_reward.parser.literals import plain_value
+from rlvr_math_reward.parser.vocabulary import QUALIFIERS
 from rlvr_math_reward.policy import MAX_ITEMS, MAX_TREE_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (
@@ -192,7 +193,7 @@ class _Parser(Arithmetic):
         names = self.tokens[self.at : end]
         if not names or self.tokens[end].text != "=" or not all(len(token.text) > 2 for token in names):
             return None
-        if any(token.text.lower() in measures.QUALIFIERS for token in names):
+        if any(token.text.lower() in QUALIFIERS for token in names):
             return None
         self.at = end
         return Symbol(" ".join(token.text.lower() for token in names))

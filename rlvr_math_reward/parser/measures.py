@@ -1,57 +1,31 @@
-"""Number words, scales, units and counted nouns, and bare letters that stand together.
-
-What these tables do not know keeps the answer from being read as a value: a word that qualifies, negates or hedges
-(`QUALIFIERS`) is never taken for a unit.
-"""
+"""Number words, scales, units and counted nouns, and bare letters that stand together."""
 
 from __future__ import annotations
 
+import re
+
+from rlvr_math_reward.parser.vocabulary import (
+    ADJECTIVES,
+    LEFT_OUT,
+    LONG_NAMES,
+    LY_NOUNS,
+    ORDINALS,
+    QUALIFIERS,
+    SHORT_WORDS,
+    UNITS,
+)
 from rlvr_math_reward.tokenizer import UNIT_LETTERS, Token
 from rlvr_math_reward.tree import Apply, Number, Product, Quotient, Sum, Tree, children
 
 __all__ = [
-    "QUALIFIERS", "UNITS", "WORDLIKE", "is_ordinal_suffix", "is_product_run", "is_unit_letter", "lower", "number_words",
-    "scale", "splits_into_letters", "unit_phrase",
+    "WORDLIKE", "can_be_left_out", "is_ordinal_suffix", "is_product_run", "is_unit_letter",
+    "lower", "number_words", "scale", "splits_into_letters", "unit_phrase",
 ]  # fmt: skip
 
 WORDLIKE = frozenset(("word", "run", "letter"))
+_WORD = re.compile(r"[^\W\d_]+")
 MAX_UNIT_WORDS = 7
 """Words of a unit or counted noun: "dollars per month for each of them" has seven."""
-QUALIFIERS = frozenset(
-    "bn mn mil score ppm ppb mille less larger smaller bigger not no non never neither nor none wrong "
-    "incorrect false invalid maybe perhaps possibly probably likely either or and if when unless where "
-    "otherwise but except excluding excluded without is isnt are arent was were be been equals equal than "
-    "least most about around approximately approx roughly nearly almost over under above below between from "
-    "to through until plus minus squared cubed factorial doubled halved tripled hundred hundreds thousand "
-    "thousands million millions billion billions trillion trillions dozen dozens lakh lakhs crore crores "
-    "gross half halves third thirds fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths "
-    "ninth ninths tenth tenths hundredth hundredths thousandth thousandths quarter percent permille negative "
-    "positive point so only unsure guess any some choose mod modulo odd even prime prove proof answer gold "
-    "correct right true yes nope think believe hope hopefully could would should might may can cannot it this "
-    "that which because since then else lambda return import yield print too high low off by ish fake "
-    "rejected fails failed estimated estimate whatever alternatively etc cetera assuming hex hexadecimal "
-    "octal binary extraneous however though instead rather wait actually sorry error undefined infinite "
-    "infinity".split()
-)
-"""Words that qualify, negate or scale the number before them: none is a unit or a counted noun."""
-_LONG_NAMES = {
-    "m": "meter", "g": "gram", "s": "second", "l": "liter", "L": "liter", "h": "hour", "N": "newton", "J": "joule",
-    "W": "watt", "V": "volt", "K": "kelvin", "d": "day",
-}  # fmt: skip
-_ADJECTIVES = frozenset("odd even prime positive negative third fourth fifth".split())
-"""Words of these that describe what is counted where a noun follows: "3 odd numbers", but "3 odd" says more."""
-UNITS = frozenset(
-    "gb mb kb tb byte bytes mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh "
-    "mg g gm kg lb lbs pound pounds oz ounce ounces ton tons ml cl dl l liter liters litre litres gal gallon "
-    "gallons s sec secs second seconds min mins minute minutes h hr hrs hour hours day days week weeks month "
-    "months year years deg degree degrees rad radian radians usd eur dollar dollars cent cents euro euros "
-    "unit units sq cu square cubic n newton newtons j joule joules kj w watt watts kw v volt volts hz khz pa "
-    "kpa atm mol k cal kcal acre acres cup cups am pm meter meters metre metres centimeter centimeters "
-    "kilometer kilometers millimeter millimeters gram grams kilogram kilograms".split()
-)
-SHORT_WORDS = frozenset("of in is as at by on no so if to up we it be an or my he me us do go am ok ha oh hi".split())
-ORDINALS = frozenset(("st", "nd", "rd", "th"))
-
 _UNITS_IN_WORDS = dict(zip(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen".split(),
@@ -130,10 +104,10 @@ def unit_phrase(tokens: list[Token], at: int, value: Tree) -> tuple[str | None, 
             continue
         if word in ("and", "or") and parts:
             break
-        describes = word in _ADJECTIVES and at + 1 < len(tokens) and lower(tokens[at + 1]) not in ("", *QUALIFIERS)
+        describes = word in ADJECTIVES and at + 1 < len(tokens) and lower(tokens[at + 1]) not in ("", *QUALIFIERS)
         if not describes and not _may_name_unit(token, word, parts):
             return None, 0
-        word = _LONG_NAMES.get(token.text, word) if token.kind == "word" or parts or len(token.text) == 1 else word
+        word = LONG_NAMES.get(token.text, word) if token.kind == "word" or parts or len(token.text) == 1 else word
         parts.append((" " if parts and parts[-1] not in ("/", "*") else "") + word)
         count_words += 1
         at += 1
@@ -146,6 +120,27 @@ def unit_phrase(tokens: list[Token], at: int, value: Tree) -> tuple[str | None, 
     return unit, at - start
 
 
+def can_be_left_out(unit: str, value: Tree) -> bool:
+    """Whether a unit says no more than what the value is one of: it holds a known unit or a plural, or is a number of
+    at most one thing.
+
+    The list of words that qualify a number can never be complete; "5 thrice" and "5 supposedly" hold no noun.
+    """
+    words = _WORD.findall(unit)
+    if words[:1] == ["of"] or any(len(word) == 1 or word in LEFT_OUT or _is_plural(word) for word in words):
+        return True
+    match value:
+        case Number(number):
+            return abs(number) <= 1
+        case Quotient(Number(top), Number(bottom)):
+            return abs(top) <= abs(bottom)
+    return False
+
+
+def _is_plural(word: str) -> bool:
+    return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
 def _is_unit_letter(token: Token, parts: list[str]) -> bool:
     if not parts:
         return token.spaced and token.text in UNIT_LETTERS
@@ -155,7 +150,8 @@ def _is_unit_letter(token: Token, parts: list[str]) -> bool:
 def _may_name_unit(token: Token, word: str, parts: list[str]) -> bool:
     if word in ("squared", "cubed"):
         return bool(parts)
-    return word not in QUALIFIERS and word not in _SCALES and not _spells_number(token)
+    adverb = word.endswith("ly") and word not in LY_NOUNS
+    return not adverb and word not in QUALIFIERS and word not in _SCALES and not _spells_number(token)
 
 
 def _unit_mark(tokens: list[Token], at: int, parts: list[str]) -> tuple[str, int] | None:

@@ -119,7 +119,9 @@ def without_announcement(tokens: list[Token]) -> list[Token]:
         if index and word in _COPULAS:
             return _behind(tokens, index + 1) if first in _STARTS else tokens  # "width is 5" may not be what was asked
         if word not in _ANNOUNCING:
-            return _behind(tokens, index) if index and lower(tokens[index - 1]) in _OBJECTS and not word else tokens
+            named = index and lower(tokens[index - 1]) in _OBJECTS and not word
+            several = named and lower(tokens[index - 1]) in ("pair", "triple") and token.text != "("  # "triple 5" is 15
+            return _behind(tokens, index) if named and not several else tokens
     return tokens
 
 
