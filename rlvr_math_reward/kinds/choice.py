@@ -13,12 +13,24 @@ __all__ = ["claims", "match"]
 _MARKED = re.compile(r"\(\s*([A-Za-z])\s*\)[.:,]?|([A-Za-z])\s*[).:]")
 """A letter with the mark of a choice: `(C)`, `C)`, `c.`, `C:`."""
 _LED = re.compile(r"(?:option|choice|answer)\s+\(?([A-Za-z])(?![A-Za-z])\)?", re.IGNORECASE)
-_RETRACTIONS = frozenset("not maybe perhaps possibly wrong incorrect unsure".split())
+_RETRACTIONS = frozenset(
+    "not maybe perhaps possibly wrong incorrect unsure rejected excluded untrue invalid discarded retracted unlikely "
+    "isnt wasnt aint cant doubtful supposedly allegedly presumably probably likely tentatively idk dunno uncertain "
+    "guess guessed guessing".split()
+)
+"""Words that take a choice back wherever they stand behind it."""
+_ALONE = frozenset("impossible false cannot nonsense never contradiction unknown".split())
+"""Words that take it back where they stand alone: "(E) impossible to tell" is what the option says."""
 _ANNOUNCED = re.compile(r"^(?:the )?(?:correct |final )?(?:answer|option|choice) is:?(?! not)", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z]+")
 LONE_SMALL = frozenset("abcd")
 """Small letters that choose by themselves: the four of most tests, none of them a constant."""
 _DENIED = re.compile(r"(?:is |was )?(?:false|wrong|not|incorrect)\b", re.IGNORECASE)
-_OTHER = re.compile(r"(?:or|and)\s+\(?[B-HJ-Z]\)?(?![A-Za-z])")
+_OTHER = re.compile(r"(?:or|and|to|unless|but|versus|vs|also)\b|.*\balso\s+\(?[B-HJ-Z]\)?(?![A-Za-z])")
+"""Words that go on with another choice."""
+_CAPITAL = re.compile(r"(?<![A-Za-z\\])[A-Z](?![A-Za-z])")
+_FOLLOWED = re.compile(r"\s*\Z|\s+(?![+^_'!*/=?,;])|[\\$\d]")
+"""How the text of an option may follow its letter; `(C)+1` and `(C)'` are formulas, `(C), 25` is a list."""
 _GOLD_WITH_TEXT = re.compile(r"\(([A-Z])\)\s*\S")
 
 
@@ -53,17 +65,26 @@ def letter(text: str, *, gold: bool) -> str | None:
         found = pattern.match(text)
         if found:
             chosen = next(group for group in found.groups() if group)
-            rest = text[found.end() :].strip()
-            rivals = (_MARKED.search(rest), _LED.search(rest), _OTHER.match(rest), _DENIED.match(rest))
-            if not gold and (any(rivals) or _rival(rest)):
+            listed = found[0].endswith(",")
+            if not gold and not _is_option_text(text[found.end() :], chosen.upper(), listed=listed):
                 return None
             return chosen.upper()
     return None
 
 
-def _rival(rest: str) -> bool:
-    """Another choice, or a word that takes the choice back, in the text behind a choice."""
-    words = re.findall(r"[A-Za-z]+", rest)
-    lone = [word for word in words if len(word) == 1 and word.isupper() and word not in "AI"]
-    hedged = _RETRACTIONS & {word.lower() for word in words}
-    return bool(hedged) or (len(lone) > 0 and len(words) == len(lone))
+def _is_option_text(rest: str, chosen: str, *, listed: bool) -> bool:
+    """Whether what stands behind a choice names no other one and does not take it back.
+
+    An option may speak of others ("C. Both A and B"); one that names itself and another is no option.
+    """
+    if not _FOLLOWED.match(rest) or (listed and rest.strip()):
+        return False
+    rest = rest.strip()
+    if any((_MARKED.search(rest), _LED.search(rest), _OTHER.match(rest), _DENIED.match(rest))):
+        return False
+    written = _WORD.findall(rest.replace("'", ""))
+    capitals = [word for word in _CAPITAL.findall(rest) if word not in "AI"]
+    if (chosen in capitals and len(set(capitals)) > 1) or (capitals and len(capitals) == len(written)):
+        return False
+    words = [word.lower() for word in written]
+    return not _RETRACTIONS.intersection(words) and not (len(words) == 1 and words[0] in _ALONE)
