@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from rlvr_math_reward.extraction.prose import RETRACTION, only_value
+from rlvr_math_reward.extraction.prose import RETRACTION, TAKEN_BACK, only_value
 from rlvr_math_reward.extraction.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Found, clean, plain
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
 
@@ -34,6 +34,7 @@ _CONTINUES = 160
 """Characters before a phrase in which the start of its sentence is looked for."""
 _SUPPOSED = re.compile(
     r"\b(?:suppos(?:e|ing)|pretend|imagine|(?<!no )(?<!any )(?<!a )doubt\w*|hypothe\w+"
+    r"|if\b[^.;]{1,60}\bwere|(?:need|needs|needed|want|wants|try|tries|trying|asked|have|has)\s+to\s+(?:show|prove|verify|check)"
     r"|for\s+(?:the\s+sake\s+of\s+)?contradiction|had\s+to\s+guess|refut\w+|rul(?:e|es|ed|ing)\s+out)\b|假设|假如|怀疑",
     re.IGNORECASE,
 )
@@ -198,7 +199,8 @@ def _items(text: str, start: int) -> list[tuple[int, int]]:
 
 def _read(sentence: str) -> str:
     sentence = _IN_WORDS.sub("", plain(sentence))
-    return clean(_value_of(_CLAUSE.sub("", sentence) or sentence))
+    bare = sentence if TAKEN_BACK.search(sentence) else _CLAUSE.sub("", sentence)
+    return clean(_value_of(bare or sentence))
 
 
 def _sentence_end(text: str, start: int) -> int:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rlvr_math_reward.extraction.wrapping import clean
 
-__all__ = ["RETRACTION", "last_value", "only_value", "whole"]
+__all__ = ["RETRACTION", "TAKEN_BACK", "last_value", "only_value", "whole"]
 
 _LENGTH = r"(?:[cmk]?m|mi|miles?|met(?:er|re)s?|in|inch(?:es)?|feet|foot|ft|yards?|yd|units?)"
 _UNIT = (
@@ -92,10 +92,17 @@ RETRACTION = re.compile(
     r"(?:wait\b|hold\s+on\b|scratch\s+that|(?:a\s+)?contradiction\b|(?:that|this|which)\s+contradicts"
     r"|(?:that|this|it)(?:\s+(?:is|was|must\s+be|looks|seems)|['’]s)\s+(?:wrong|incorrect|false|impossible|absurd|a\s+mistake)"
     r"|(?:that|this)\s*(?:(?:is|was|can)\s+not|(?:is|was|ca)n['’]t|cannot)\s+(?:be\s+)?(?:right|correct|true|so|possible|it)\b"
-    r"|i\s+(?:made|have)\s+(?:a\s+mistake|an\s+error))",
+    r"|i\s+(?:made|have)\s+(?:a\s+mistake|an\s+error)|(?<=no,\s)it(?:\s+is|['’]s|\s+(?:should|must))\b)",
     re.IGNORECASE,
 )
 """A sentence that takes back the one before it."""
+TAKEN_BACK = re.compile(
+    r"\b(?:but|which|though|although)\s+(?:(?:it|that|this)\s*)?(?:(?:is|was|seems)\s+|['’]s\s+)?"
+    r"(?:(?:clearly|obviously|just)\s+)?(?:(?:wrong|incorrect|false|untrue|impossible|absurd|nonsense|invalid)\b"
+    r"|not\s+(?:right|correct|true|possible|it)\b|(?:can|could)(?:not|\s+not|n['’]t|['’]t)\s+be\s+(?:right|correct|true|so)\b)",
+    re.IGNORECASE,
+)
+"""The end of a sentence that takes back its own value: ", but it's wrong", ", which can't be right"."""
 _VERBS = (
     r"is|are|was|were|be|becomes?|equals?|has|have|had|gives?|yields?|remains?|leaves?|leaving|totals?|gets?|got|needs?|takes?"
     r"|took|makes?|made|costs?|pays?|paid|spends?|spent|earns?|earned|saves?|saved|receives?|sold|bought|contains?|weighs?"
@@ -227,7 +234,7 @@ def _value(sentence: str) -> str | None:
             return ""  # "12 minus 5"
         left -= 1
     rest = sentence[tokens[right].end :]
-    if "?" in rest or "？" in rest or _DENIED.match(rest):
+    if "?" in rest or "？" in rest or _DENIED.match(rest) or TAKEN_BACK.search(rest):
         return ""
     return _text(sentence, tokens, left, right)
 
