@@ -30,6 +30,8 @@ GoldSource: TypeAlias = "str | int | float | Iterable[str | int | float]"
 
 MAX_GOLD_WORDS = 12
 """Words of a gold in words; MATH's longest has three, and a longer one is a sentence that was cut out wrongly."""
+MAX_BROKEN_CHARS = 200
+"""Characters of a gold that may be one answer although a line ends in it; MATH's longest has 159."""
 _MISSING = frozenset(("", "None", "nan", "NaN", "NAN", "null", "N/A", "n/a", "<NA>"))
 """What a missing value looks like once something has made a string of it."""
 
@@ -129,9 +131,19 @@ def _stated(text: str) -> str:
         found = extract(text, fallback="none")
         return found.text if found is not None else ""
     if "\n" in text.strip():  # a solution in several lines states its answer as a completion does
+        if len(text) <= MAX_BROKEN_CHARS and _is_formula(flat := " ".join(text.split())):
+            return flat
         found = extract(text, fallback="last_number")
         return found.text if found is not None else text.strip()
     return text.strip()
+
+
+def _is_formula(text: str) -> bool:
+    """Whether it is one answer, and no prose: `90\\text{ square units}` with a line break in it."""
+    try:
+        return not isinstance(parse(text), Words)
+    except ParseError:
+        return False
 
 
 def _has_no_value(tree: Tree) -> bool:

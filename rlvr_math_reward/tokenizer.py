@@ -319,6 +319,9 @@ class _Scanner:
             self.emit("command", value[1:], start, end)
         elif value[1:] in FUNCTIONS:
             self.emit("function", value[1:], start, end)
+        elif value == r"\forall":
+            self.emit("word", "for", start, end)
+            self.emit("word", "all", start, end)
         elif value in MATH_FONTS:
             self.spaced = self.spaced or value in _SPACES
         elif len(value) > 3 and (value[:-1] in OPERATORS or value[:-1] in NAMES or value[1:-1] in FUNCTIONS):

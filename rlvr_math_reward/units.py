@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from rlvr_math_reward.parser.vocabulary import UNITS
+
 __all__ = ["conversion"]
 
 MAX_UNIT_CHARS = 40
@@ -49,8 +51,8 @@ def conversion(unit: str, into: str) -> Fraction | None:
         return _MONEY[first, second]
     if first in _GENERIC or second in _GENERIC:
         return None
-    if _counts(first) and _counts(second) and (first.startswith(second + " ") or second.startswith(first + " ")):
-        return Fraction(1)  # "18 integers" and "18 integers in all" count the same
+    if _counts(first) and _counts(second) and (_adds_words(first, second) or _adds_words(second, first)):
+        return Fraction(1)
     return _by_pint(first, second)
 
 
@@ -70,6 +72,11 @@ def _singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
     return _NAMES.get(word, word)
+
+
+def _adds_words(longer: str, noun: str) -> bool:
+    """ "18 integers in all" and "18 positive integers" are 18 integers; but no nautical miles are miles."""
+    return longer.startswith(noun + " ") or (longer.endswith(" " + noun) and noun not in UNITS)
 
 
 def _counts(unit: str) -> bool:

@@ -83,12 +83,20 @@ def is_name(tree: Tree) -> bool:
         case Apply("conjugate", (Symbol(),)):
             return True
         case Apply(name, args):
-            return len(name.rstrip("'^-1")) == 1 and all(isinstance(arg, Symbol | Number) for arg in args)
+            return len(name.rstrip("'^-1")) == 1 and all(isinstance(arg, _NAMED) or _is_call(arg) for arg in args)
         case Product(factors) if len(factors) in (2, 3):
             capitals = all(isinstance(factor, Symbol) and factor.name.isupper() for factor in factors)
             angle = any(isinstance(factor, Symbol) and factor.name.startswith("angle") for factor in factors)
             return capitals or angle
     return False
+
+
+_NAMED = (Symbol, Number)
+
+
+def _is_call(tree: Tree) -> bool:
+    """`g(3)` inside `f(g(3))`."""
+    return isinstance(tree, Apply) and len(tree.name.rstrip("'^-1")) == 1 and is_name(tree)
 
 
 def forward(tree: Tree) -> Tree:

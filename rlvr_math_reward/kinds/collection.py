@@ -7,12 +7,13 @@ values. The number of values must match: a prediction that lists more than the g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, all_of, is_name, name_of, named_value, no
 from rlvr_math_reward.kinds.interval import could_be
 from rlvr_math_reward.kinds.interval import match as match_sets
 from rlvr_math_reward.kinds.signs import has_signs, written_out
-from rlvr_math_reward.tree import Apply, Constant, Matrix, Product, Relation, Sequence, Symbol, Tree, render
+from rlvr_math_reward.tree import Apply, Constant, Matrix, Number, Product, Relation, Sequence, Symbol, Tree, render
 
 __all__ = ["claims", "expanded", "match"]
 
@@ -165,7 +166,16 @@ def _listed(tree: Tree, *, several: bool) -> list[Tree] | None:
             return written_out(tree)
         case Constant("R" | "Z" | "N" | "Q" | "C" | "empty"):
             return None
+        case Number(value, False, True) if several:
+            return _groups(value.numerator)
     return expanded(tree) if several else [tree]
+
+
+def _groups(number: int) -> list[Tree]:
+    """`81,256` for a gold that is a list: 81 and 256. `1,005` is one number all the same."""
+    groups = f"{number:,}".split(",")
+    listed = all(group[0] != "0" for group in groups)
+    return [Number(Fraction(int(group))) for group in groups] if listed else [Number(Fraction(number))]
 
 
 def _is_offered_again(tree: Tree, values: list[Tree], compare: Comparer) -> bool:

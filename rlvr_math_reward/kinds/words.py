@@ -9,7 +9,14 @@ from rlvr_math_reward.tree import Constant, Quantity, Words, render
 
 __all__ = ["claims", "match"]
 
-_DROPPED = frozenset("a an the in on at by of".split())
+_DROPPED = frozenset("a an the in on at by of it he she they is are was facing due heading".split())
+"""Words before what is said: "facing east", "it is a parabola", "on Friday"."""
+_GENERIC = frozenset("function direction triangle graph".split())
+"""Nouns behind an adjective that say no more than the question does: "an odd function", "isosceles triangle"."""
+_REPEATED = {
+    "yes": ("it is", "it does", "they are", "they do"), "no": ("it is not", "it does not", "they are not"),
+    "neither": ("even nor odd", "odd nor even"),
+}  # fmt: skip
 
 
 def claims(gold: Answer) -> bool:
@@ -42,5 +49,9 @@ def _bare(text: str) -> list[str]:
     words = text.split()
     while len(words) > 1 and words[0] in _DROPPED:
         words = words[1:]
+    if words and " ".join(words[1:]) in _REPEATED.get(words[0], ()):
+        words = words[:1]
+    if len(words) == 2 and words[1] in _GENERIC:
+        words = words[:1]
     kept = [word for word in words if word not in ("a", "an", "the", "is", "are")] or words
     return [word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in kept]

@@ -105,20 +105,31 @@ class Arithmetic(Atoms):
             return None
         token = self.tokens[start]
         if token.kind == "command" and token.text in ("frac", "dfrac", "tfrac", "cfrac"):
-            part: Tree = self._power()
+            part: Tree = self._atom()
         elif token.kind == "number" and token.spaced and self.signs[start + 1] == "/":
-            top = self._power()
+            top = self._atom()
             self.at += 1
-            part = Quotient(top, self._power()) if self.token.kind == "number" else top
+            part = Quotient(top, self._atom()) if self.token.kind == "number" else top
         else:
             return None
         match part:
             case Quotient(Number() as top, Number() as bottom) if 0 <= top.value < bottom.value and not top.decimal:
-                return rational_tree(whole.value + top.value / bottom.value)
+                if (value := self._in_degrees(rational_tree(whole.value + top.value / bottom.value))) is not None:
+                    return value
             case Quotient(Number() as top, Number() as bottom) if not (top.decimal or bottom.decimal):
                 raise self.error("a whole number beside an improper fraction: stopped")
         self.at = start
         return None
+
+    def _in_degrees(self, mixed: Tree) -> Tree | None:
+        """A mixed number with the degree sign behind it, if there is one; any other exponent is the fraction's own."""
+        if self.take("°"):
+            return self._degrees(mixed)
+        if self.signs[self.at] != "^":
+            return mixed
+        self.at += 1
+        marked = self._marked(mixed)
+        return marked if isinstance(marked, Apply) else None
 
     def _starts_factor(self, previous: Tree) -> bool:
         token = self.tokens[self.at]
@@ -144,6 +155,8 @@ class Arithmetic(Atoms):
                     return token.spaced
                 if isinstance(previous, Apply) and previous.name == "factorial":
                     return True
+                if isinstance(previous, Power | Number):  # `2^{3}3^{2}` and `(2)3`, whose ends are written
+                    return self.signs[self.at - 1] in ("}", ")") and not token.spaced
                 return isinstance(previous, Apply | Sum) and not token.spaced
         return False
 

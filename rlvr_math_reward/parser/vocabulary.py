@@ -42,7 +42,7 @@ LONG_NAMES = {
     "m": "meter", "g": "gram", "s": "second", "l": "liter", "L": "liter", "h": "hour", "N": "newton", "J": "joule",
     "W": "watt", "V": "volt", "K": "kelvin", "d": "day",
 }  # fmt: skip
-ADJECTIVES = frozenset("odd even prime positive negative third fourth fifth".split())
+ADJECTIVES = frozenset("odd even prime positive negative right correct third fourth fifth".split())
 """Words of these that describe what is counted where a noun follows: "3 odd numbers", but "3 odd" says more."""
 UNITS = frozenset(
     "gb mb kb tb byte bytes mm cm dm km m in inch inches ft foot feet yd yard yards mi mile miles mph kph kmh mg "

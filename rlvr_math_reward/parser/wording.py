@@ -30,10 +30,11 @@ MAX_ANNOUNCEMENT = 12
 
 
 _REALS, _EMPTY, _ZERO = Constant("R"), Constant("empty"), Number(Fraction(0))
-_PARTS = (
-    ("half", 2), ("third", 3), ("thirds", 3), ("quarter", 4), ("quarters", 4), ("fourth", 4), ("fourths", 4),
-    ("fifth", 5), ("fifths", 5),
-)  # fmt: skip
+_PARTS = {
+    "half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10,
+}  # fmt: skip
+_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 def _part(top: int, bottom: int) -> Tree:
@@ -60,7 +61,8 @@ PHRASES: dict[str, Tree] = {
     **dict.fromkeys(("all nonnegative real numbers", "nonnegative real numbers", "all nonnegative reals"),
                     _NONNEGATIVE),
     **dict.fromkeys(("positive oo", "plus oo"), Constant("oo")),
-    **{f"{count} {part}": _part(n, d) for count, n in (("one", 1), ("two", 2), ("three", 3)) for part, d in _PARTS},
+    **{f"{count} {part}{'s' * (n > 1)}": _part(n, d)
+       for n, count in enumerate(_COUNTS, 1) for part, d in _PARTS.items() if n < d},
     **dict.fromkeys(("negative oo", "minus oo"), Product((MINUS_ONE, Constant("oo")))),
     **dict.fromkeys(("dne", "does not exist", "undefined", "is undefined", "the limit does not exist", "not defined"),
                     Words("undefined", "undefined")),
@@ -83,6 +85,7 @@ _STARTS = frozenset(
 _OBJECTS = frozenset("point points pair pairs triple set interval vector matrix line function polynomial".split())
 _COPULAS = frozenset(("is", "are", "equals", ":", "="))
 _DOMAIN_WORDS = frozenset("real numbers number reals integers integer positive negative nonnegative in and".split())
+_DOMAIN_SIGNS = frozenset((",", "in", "mathbb", "{", "}"))
 _INTEGER_BEHIND = [["is", "an", "integer"], ["is", "any", "integer"], ["an", "integer"], ["any", "integer"]]
 _INTEGER_BEFORE = [["any", "integer"], ["some", "integer"], ["all", "integers"], ["integer"], ["integers"]]
 
@@ -143,7 +146,9 @@ def without_quantifier(tokens: list[Token]) -> list[Token]:
         if lower(tokens[at]) == "for" and lower(tokens[at + 1]) in ("all", "every", "any", "each"):
             rest = tokens[at + 2 :]
             names = [token for token in rest if token.kind in ("letter", "name", "operator")]
-            known = all(t.kind in ("letter", "name") or lower(t) in _DOMAIN_WORDS or t.text == "," for t in rest)
+            known = all(
+                t.kind in ("letter", "name") or lower(t) in _DOMAIN_WORDS or t.text in _DOMAIN_SIGNS for t in rest
+            )
             return tokens[:at] if at and known and names else tokens
     return tokens
 
