@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "rlvr_math_reward"
 LAYERS = """
-    verdict policy tree tokenizer
+    verdict policy tree notation tokenizer
     parser.building parser.literals parser.vocabulary parser.measures parser.wording parser.cursor parser.commands
     parser.atoms parser.arithmetic parser.levels parser
     exact exact.algebra exact.closed_forms exact.separation numeric exact.powers exact.equality exact.functions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rlvr_math_reward.notation import UNIT_LETTERS
 from rlvr_math_reward.parser.vocabulary import (
     ADJECTIVES,
     LEFT_OUT,
@@ -14,7 +15,7 @@ from rlvr_math_reward.parser.vocabulary import (
     SHORT_WORDS,
     UNITS,
 )
-from rlvr_math_reward.tokenizer import UNIT_LETTERS, Token
+from rlvr_math_reward.tokenizer import Token
 from rlvr_math_reward.tree import Apply, Number, Product, Quotient, Sum, Tree, children
 
 __all__ = [
