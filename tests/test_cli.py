@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from rlvr_math_reward.cli import app
+from rlvr_math_reward.rewards import MathReward
 
 PROGRAM = str(Path(sys.executable).with_name("rlvr-math"))
 DATA = os.environ.get("RLVR_MATH_DATA", "")
@@ -246,7 +247,9 @@ def test_check_names_bad_golds(tmp_path: Path) -> None:
     assert named[-1] == f"{path}:9: no column 'answer': ''"
     assert "scalar" in done.stdout
     assert "interval" in done.stdout
+    assert "Golds in column 'answer'" in done.stdout
     found = json.loads(run("check", path, "--json").stdout)
+    assert (found["column"], found["preferred_by_rewards"]) == ("answer", None)
     assert (found["rows"], found["bad_rows"]) == (9, 5)
     assert [bad["line"] for bad in found["bad"]] == [2, 4, 5, 7, 9]
 
@@ -255,6 +258,31 @@ def test_check_is_content_with_good_golds(tmp_path: Path) -> None:
     path = tmp_path / "golds.json"
     path.write_text(json.dumps([{"solution": "4"}, {"solution": "x+1"}]))
     assert run("check", path).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "named", "column", "preferred"),
+    [
+        ({"answer": "4", "solution": "so \\boxed{4}"}, (), "answer", "solution"),
+        ({"answer": "4", "solution": "so \\boxed{4}"}, ("--gold-column", "solution"), "solution", None),
+        ({"answer": "4", "solution": " "}, (), "answer", None),  # a reward takes the first that is filled
+        ({"target": "4", "gold": ["4"]}, ("--gold-column", "target"), "target", "gold"),
+        ({"gold": "4", "target": "4"}, (), "gold", None),
+    ],
+)
+def test_check_says_which_column_it_read_and_which_a_reward_would_prefer(
+    tmp_path: Path, row: dict[str, object], named: tuple[str, ...], column: str, preferred: str | None
+) -> None:
+    path = tmp_path / "golds.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    found = json.loads(run("check", path, *named, "--json").stdout)
+    assert (found["column"], found["preferred_by_rewards"]) == (column, preferred)
+    told = run("check", path, *named).stdout.splitlines()
+    assert f"Golds in column {column!r}" in [line.strip() for line in told]
+    first = f"a trainer that passes on both columns is graded against {preferred!r} first"
+    assert [first in line for line in told if "trainer" in line] == [True] * (preferred is not None)
+    with_a_wrong_one = {name: ["5"] if name == (preferred or column) else [value] for name, value in row.items()}
+    assert MathReward(name="r")(completions=["#### 4"], **with_a_wrong_one) == [0.0], "that is the column it reads"
 
 
 @needs_data

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from rlvr_math_reward.completions import read_completion, read_prompt
-from rlvr_math_reward.data import GOLD_COLUMNS, QUESTION_COLUMNS, pick_column
+from rlvr_math_reward.data import DATASET_GOLD_COLUMNS, QUESTION_COLUMNS, pick_column
 from rlvr_math_reward.files import Chunk, DataError, Record, encode
 from rlvr_math_reward.grading import grade
 from rlvr_math_reward.policy import Policy
@@ -222,7 +222,7 @@ def find_columns(record: Record, gold: str | None, completion: str | None, promp
     else:
         pick_column(place, row, prompt, (), "prompt")
     return Columns(
-        pick_column(place, row, gold, GOLD_COLUMNS, "gold"),
+        pick_column(place, row, gold, DATASET_GOLD_COLUMNS, "gold"),
         pick_column(place, row, completion, COMPLETION_COLUMNS, "completion"),
         prompt,
     )
