@@ -306,7 +306,8 @@ def _read_json(stream: IO[bytes], piece: Piece) -> Items:
 
 def _read_csv(stream: IO[bytes], piece: Piece) -> Items:
     csv.field_size_limit(MAX_CELL_BYTES)
-    reader = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    reader = csv.reader(_checked(text, piece), strict=True)
     header: list[str] = []
     line = 1
     try:
@@ -320,6 +321,18 @@ def _read_csv(stream: IO[bytes], piece: Piece) -> Items:
             line = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"{piece.path}, line {line}: not CSV ({error})") from None
+
+
+def _checked(text: io.TextIOWrapper, piece: Piece) -> Iterator[str]:
+    """The lines. A strict decoder would fail a block ahead of the line, and could name neither it nor its byte."""
+    for number, line in enumerate(text, 1):
+        if not line.isascii():
+            try:
+                line.encode()
+            except UnicodeEncodeError as error:
+                byte = len(line[: error.start].encode())
+                raise DataError(f"{piece.path}, line {number}: not UTF-8 at byte {byte} of the line") from None
+        yield line
 
 
 def _read_parquet(stream: IO[bytes], piece: Piece) -> Items:
