@@ -314,8 +314,10 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write one self-contained HTML page about a training run."""
-    from rlvr_math_reward.report import write_report
+    from rlvr_math_reward.files import extra
 
+    with extra("report", f"{run_dir}: a report needs Jinja"):
+        from rlvr_math_reward.report import write_report
     page = write_report(run_dir, out)
     if as_json:
         _print_json({"report": str(page)})

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from rlvr_math_reward.files import SUFFIXES, Chunk, DataError, Row, chunked, find_files, read_chunks
+from rlvr_math_reward.files import SUFFIXES, Chunk, DataError, Row, chunked, extra, find_files, read_chunks
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -132,8 +132,8 @@ def _file_of_split(folder: Path, split: str) -> Path:
 
 
 def _read_hub(name: str, split: str, config: str | None) -> Iterator[Chunk]:
-    from datasets import load_dataset
-
+    with extra("train", f"{name}: no such file, and a dataset of the hub needs `datasets`"):
+        from datasets import load_dataset
     try:
         rows = load_dataset(name, config, split=split)
     except (OSError, ValueError, RuntimeError) as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import rlvr_math_reward
 from rlvr_math_reward.cli import app
 from rlvr_math_reward.rewards import MathReward
 
@@ -201,6 +202,33 @@ def test_without_its_extra_the_command_says_what_to_install(tmp_path: Path) -> N
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "rlvr-math: typer is missing; pip install 'rlvr_math_reward[cli]'\n"
+
+
+NEEDED: list[tuple[str, list[str], str]] = [
+    (
+        "pyarrow",
+        ["check", "rows.parquet"],
+        "rows.parquet: Parquet needs pyarrow: pip install 'rlvr_math_reward[report]' ",
+    ),
+    ("pyarrow", ["score", "rows.jsonl", "--out", "o.parquet"], "o.parquet: Parquet needs pyarrow: pip install "),
+    ("pyarrow", ["report", "."], ".: Parquet needs pyarrow: pip install 'rlvr_math_reward[report]' "),
+    ("jinja2", ["report", "."], ".: a report needs Jinja: pip install 'rlvr_math_reward[report]' "),
+    ("datasets", ["check", "org/ds"], "org/ds: no such file, and a dataset of the hub needs `datasets`: pip install "),
+    ("ray", ["score", "rows.jsonl", "--engine", "ray"], "--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' "),
+]
+
+
+@pytest.mark.parametrize(("library", "arguments", "said"), NEEDED)
+def test_without_another_extra_too(rows: Path, library: str, arguments: list[str], said: str) -> None:
+    """And before anything is graded or written."""
+    (rows.parent / "rows.parquet").touch()
+    script = f"import sys; sys.modules[{library!r}] = None\nfrom rlvr_math_reward.__main__ import main\nmain()"
+    command = [sys.executable, "-c", script, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(rlvr_math_reward.__file__).parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=rows.parent, env=environment)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"rlvr-math: {said}")
+    assert sorted(os.listdir(rows.parent)) == ["rows.jsonl", "rows.parquet"]
 
 
 def test_the_package_runs_as_the_command() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rlvr_math_reward.completions import read_completion, read_prompt
-from rlvr_math_reward.files import DataError
+from rlvr_math_reward.files import DataError, load_pyarrow
 
 __all__ = ["LogEntry", "Rollout", "Run", "read_run"]
 
@@ -101,9 +101,7 @@ Columns: TypeAlias = dict[str, list[object]]
 
 
 def _read_tables(folder: Path) -> tuple[list[Columns], list[str]]:
-    import pyarrow
-    import pyarrow.parquet
-
+    pyarrow = load_pyarrow(folder)
     paths = sorted((folder / "completions").glob("*.parquet"))
     if not paths:
         found = ", ".join(sorted(path.name for path in folder.iterdir())[:10]) or "nothing"

@@ -25,9 +25,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rlvr_math_reward.files import DataError, Piece, find_files, read_chunks, split
+from rlvr_math_reward.files import DataError, Piece, extra, find_files, read_chunks, split
 from rlvr_math_reward.scoring.local import Progress, Summary, Task, score_chunk
-from rlvr_math_reward.scoring.output import check_settings, convert, output_suffix, settings_path
+from rlvr_math_reward.scoring.output import check_settings, convert, find_writer, settings_path
 
 __all__ = ["score_files_on_ray"]
 
@@ -83,7 +83,7 @@ def score_files_on_ray(
 def _open_parts(task: Task, out: Path | None, *, resume: bool) -> Path | None:
     if out is None:
         return None
-    output_suffix(out)
+    find_writer(out)
     parts = out.absolute().with_name(out.name + ".parts")
     settings = {"columns": asdict(task.columns), "policy": asdict(task.policy)}
     check_settings(parts, settings, resume=resume)
@@ -159,11 +159,9 @@ def _ray_data() -> Iterator[Any]:
     # Before Ray is imported: it reads the environment then.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what it warns that it will do soon
-    try:
+    with extra("ray", "--engine ray needs Ray"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise DataError(f"--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' ({error})") from None
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     ours = not ray.is_initialized()
     with redirect_stdout(sys.stderr):  # Ray prints what becomes of its nodes, and standard output has our results

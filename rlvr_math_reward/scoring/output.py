@@ -21,9 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
 
-from rlvr_math_reward.files import CHUNK_ROWS, DataError
+from rlvr_math_reward.files import CHUNK_ROWS, DataError, load_pyarrow
 
-__all__ = ["PartialFile", "check_settings", "convert", "output_suffix", "settings_path"]
+__all__ = ["PartialFile", "check_settings", "convert", "find_writer", "settings_path"]
 
 Settings: TypeAlias = Mapping[str, object]
 
@@ -41,7 +41,7 @@ class PartialFile:
     """
 
     def __init__(self, out: Path, settings: Settings, *, resume: bool) -> None:
-        output_suffix(out)
+        find_writer(out)  # before anything is graded that could then not be written
         self._out = out
         self._direct = out.exists() and not out.is_file()
         self.path = out if self._direct else out.with_name(out.name + ".partial")
@@ -155,22 +155,31 @@ def check_settings(work: Path, settings: Settings, *, resume: bool) -> None:
 
 
 # -- the formats -------------------------------------------------------------------------------------------------------
-def output_suffix(out: Path) -> str:
-    """The suffix that names the format to write.
+Writer: TypeAlias = Callable[[Path, Path], None]
+
+
+def find_writer(out: Path) -> Writer | None:
+    """What makes the format that the name asks for out of JSON Lines, or None for JSON Lines and devices.
+
+    Raises:
+        DataError: no such format, or what it needs is not installed.
 
     Example:
-        >>> output_suffix(Path("scored.jsonl.gz"))
-        '.jsonl.gz'
+        >>> find_writer(Path("scored.txt"))
+        Traceback (most recent call last):
+        rlvr_math_reward.files.DataError: scored.txt: expected a name that ends in .jsonl, .jsonl.gz, .csv, .parquet
     """
     suffix = next((suffix for suffix in _WRITERS if out.name.endswith(suffix)), None)
     if suffix is None and not (out.exists() and not out.is_file() and not out.is_dir()):
         raise DataError(f"{out}: expected a name that ends in {', '.join(_WRITERS)}")
-    return suffix or ".jsonl"
+    if suffix == ".parquet":
+        load_pyarrow(out)
+    return _WRITERS[suffix] if suffix else None
 
 
 def convert(lines: Path, out: Path) -> None:
     """Makes a file of JSON lines the file `out`, which is there whole or not at all. The lines may be used up."""
-    write = _WRITERS[output_suffix(out)]
+    write = find_writer(out)
     if write is None:
         lines.replace(out)
         return
@@ -211,23 +220,19 @@ def _cell(value: object) -> object:
 
 
 def _write_parquet(lines: Path, out: Path) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
+    pyarrow = load_pyarrow(out)
     try:
         # Twice over the rows: a column that starts with nulls shows its type only later.
-        schema = pyarrow.unify_schemas([table.schema for table in _tables(lines)], promote_options="permissive")
+        schema = pyarrow.unify_schemas([t.schema for t in _tables(pyarrow, lines)], promote_options="permissive")
         with pyarrow.parquet.ParquetWriter(out, schema) as writer:
-            for table in _tables(lines, schema):
+            for table in _tables(pyarrow, lines, schema):
                 writer.write_table(table)
     except pyarrow.ArrowException as error:
         said = " ".join(str(error).split())[:200]
         raise DataError(f"{out}: a column holds values of several types ({said}); .jsonl takes them") from None
 
 
-def _tables(lines: Path, schema: object = None) -> Iterator[Any]:
-    import pyarrow
-
+def _tables(pyarrow: Any, lines: Path, schema: object = None) -> Iterator[Any]:
     rows = _rows(lines)
     while batch := list(islice(rows, CHUNK_ROWS * 16)):
         columns = list(dict.fromkeys(column for row in batch for column in row))
@@ -237,7 +242,7 @@ def _tables(lines: Path, schema: object = None) -> Iterator[Any]:
             yield pyarrow.table({column: [row.get(column) for row in batch] for column in columns})
 
 
-_WRITERS: dict[str, Callable[[Path, Path], None] | None] = {
+_WRITERS: dict[str, Writer | None] = {
     ".jsonl": None,
     ".jsonl.gz": _write_gzip,
     ".csv": _write_csv,
