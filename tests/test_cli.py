@@ -214,7 +214,11 @@ NEEDED: list[tuple[str, list[str], str]] = [
     ("pyarrow", ["report", "."], ".: Parquet needs pyarrow: pip install 'rlvr_math_reward[report]' "),
     ("jinja2", ["report", "."], ".: a report needs Jinja: pip install 'rlvr_math_reward[report]' "),
     ("datasets", ["check", "org/ds"], "org/ds: no such file, and a dataset of the hub needs `datasets`: pip install "),
-    ("ray", ["score", "rows.jsonl", "--engine", "ray"], "--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' "),
+    (
+        "ray",
+        ["score", "rows.jsonl", "--engine", "ray", "--out", "o.jsonl"],
+        "--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' ",
+    ),
 ]
 
 

@@ -71,6 +71,11 @@ class Task:
     policy: Policy
     keep: bool = True
 
+    @property
+    def settings(self) -> dict[str, object]:
+        """What the scored rows depend on beside the input, as plain JSON types."""
+        return {"columns": asdict(self.columns), "policy": asdict(self.policy)}
+
     def grade(self, record: Record) -> Verdict:
         """The verdict on one row.
 
@@ -255,8 +260,7 @@ def score_file(
     """
     summary = Summary()
     started = time.perf_counter()
-    settings = {"columns": asdict(task.columns), "policy": asdict(task.policy)}
-    with nullcontext() if out is None else PartialFile(out, settings, resume=resume) as file:
+    with nullcontext() if out is None else PartialFile(out, task.settings, resume=resume) as file:
         left = chunks if file is None else _after_kept(chunks, file.kept(), summary)
         with closing(local_engine(left, task, workers)) as engine:
             for scored in engine:
@@ -272,6 +276,9 @@ def score_file(
     return summary
 
 
+_CHANGED = "the input has changed, and --resume needs the old one"
+
+
 def _after_kept(chunks: Iterator[Chunk], kept: Iterator[bytes], summary: Summary) -> Iterator[Chunk]:
     """The chunks without the rows that are kept, each of which must be the row of the input at its place."""
     for chunk in chunks:
@@ -282,13 +289,11 @@ def _after_kept(chunks: Iterator[Chunk], kept: Iterator[bytes], summary: Summary
                 yield from chunks
                 return
             if not line.startswith(_opened(record)):
-                raise DataError(
-                    f"{record.place}: not the row that the unfinished output has there; the input has changed"
-                )
+                raise DataError(f"{record.place}: not the row that the unfinished output has there; {_CHANGED}")
             summary.outcomes[json.loads(line)["verdict_outcome"]] += 1
             summary.resumed += 1
     if next(kept, None) is not None:
-        raise DataError("the unfinished output holds more rows than the input; the input has changed")
+        raise DataError(f"the unfinished output holds more rows than the input; {_CHANGED}")
 
 
 # -- this machine ------------------------------------------------------------------------------------------------------
@@ -342,7 +347,7 @@ def _pooled(chunks: Iterator[Chunk], task: Task, count: int) -> Iterator[Scored]
                 yield finished.pop(written)
                 written += 1
     except (EOFError, ConnectionError):
-        raise DataError("a worker process was killed, perhaps for want of memory; finished rows are kept") from None
+        raise DataError("a worker process was killed, perhaps for want of memory") from None
     finally:
         for process, pipe in workers:
             pipe.close()
