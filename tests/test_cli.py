@@ -131,6 +131,12 @@ def test_score_as_json_with_rows(rows: Path, tmp_path: Path) -> None:
     assert found == ["correct", "correct", "incorrect", "bad_gold", "incorrect", "no_answer"]
 
 
+def test_resuming_needs_an_output(rows: Path) -> None:
+    done = run("score", rows, "--resume")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--resume: goes on with the rows in the file that --out names; no --out" in done.stderr
+
+
 def test_columns_by_name(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("reply,truth,task\n\\boxed{2+2},4,What is 2+2?\n\\boxed{2+2},4,Add two and two.\n")
@@ -168,6 +174,11 @@ BAD: list[tuple[str, Place, str]] = [
     ),
     ("into a folder that is not there", lambda f: [f / "rows.jsonl", "--out", f / "a/b.jsonl"], "No such file"),
     ("into the input", lambda f: [f / "rows.jsonl", "--out", f / "rows.jsonl"], "rows.jsonl: is also the input"),
+    (
+        "into the input folder",
+        lambda f: [f, "--out", f / "folder/../o.jsonl"],
+        "o.jsonl: stands in the input folder, whose files are all read; name one in another folder",
+    ),
     ("to no format", lambda f: [f / "rows.jsonl", "--out", f / "o.txt"], "o.txt: expected a name that ends in .jsonl"),
     ("to a folder", lambda f: [f / "rows.jsonl", "--out", f / "folder"], "folder: expected a name that ends in .jsonl"),
 ]
