@@ -317,14 +317,15 @@ def bench(
 def report(
     run_dir: Annotated[Path, typer.Argument(help="output_dir of a training run")],
     out: Annotated[Path | None, typer.Option(help="the page; default: in RUN_DIR")] = None,
+    policy: PolicyFields = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write one self-contained HTML page about a training run."""
+    """Write one self-contained HTML page about a training run. --policy: the one that the run was paid by."""
     from rlvr_math_reward.files import extra
 
     with extra("report", f"{run_dir}: a report needs Jinja"):
         from rlvr_math_reward.report import write_report
-    page = write_report(run_dir, out)
+    page = write_report(run_dir, out, _policy(policy) if policy else None)
     if as_json:
         _print_json({"report": str(page)})
     else:
