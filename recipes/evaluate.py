@@ -64,7 +64,10 @@ class EvaluateArguments:
 
 def parse(argv: list[str] | None = None) -> EvaluateArguments:
     parser = HfArgumentParser(EvaluateArguments, allow_abbrev=False, description=__doc__)
-    (args,) = parser.parse_args_into_dataclasses(argv)
+    try:
+        (args,) = parser.parse_args_into_dataclasses(argv)
+    except ValueError as error:  # a flag that is none
+        parser.error(str(error))
     if not (args.completions or args.model_name_or_path):
         parser.error("--model_name_or_path or --completions is required")
     if min(args.num_samples, args.batch_size) < 1 or (args.num_samples > 1 and not args.temperature):
