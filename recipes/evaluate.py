@@ -6,7 +6,8 @@ r"""Evaluate a model, or completions that are already there, with the verifier t
 
 `--dataset` is a name of `DATASETS`, a file, a folder or a hub dataset, read and prompted as in training. Left in
 `output_dir`: `completions.jsonl`, each with its verdict, and `results.json`; a table is printed. `--resume` goes on
-after an interruption. What `make demo` reports of its held-out sums, once more:
+after an interruption, and evaluates completions that are complete once more; they are never written over.
+What `make demo` reports of its held-out sums, once more:
 
     python recipes/evaluate.py --dataset runs/demo_cpu/sums --model_name_or_path runs/demo_cpu --prompt_style question \
         --batch_size 128 --max_new_tokens 16
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, HfArgumentParser, set_seed
@@ -48,7 +49,7 @@ class EvaluateArguments:
     completions: str | None = field(default=None, metadata={"help": "a file of completions; nothing is generated"})
     policy: str | None = field(default=None, metadata={"help": "fields of Policy as JSON; default: accuracy_reward's"})
     output_dir: str = field(default="runs/evaluation", metadata={"help": "gets completions.jsonl and results.json"})
-    resume: bool = field(default=False, metadata={"help": "go on with the completions of an interrupted run"})
+    resume: bool = field(default=False, metadata={"help": "go on with the completions that are there"})
     model_name_or_path: str | None = field(default=None, metadata={"help": "a folder or a hub name"})
     dtype: str = field(default="auto", metadata={"help": "of the weights, e.g. bfloat16"})
     engine: str = field(default="transformers", metadata={"help": "generates", "choices": ["transformers", "vllm"]})
@@ -63,12 +64,25 @@ class EvaluateArguments:
 
 def parse(argv: list[str] | None = None) -> EvaluateArguments:
     parser = HfArgumentParser(EvaluateArguments, allow_abbrev=False, description=__doc__)
-    (args,) = parser.parse_args_into_dataclasses(argv)
+    try:
+        (args,) = parser.parse_args_into_dataclasses(argv)
+    except ValueError as error:  # a flag that is none
+        parser.error(str(error))
     if not (args.completions or args.model_name_or_path):
         parser.error("--model_name_or_path or --completions is required")
     if min(args.num_samples, args.batch_size) < 1 or (args.num_samples > 1 and not args.temperature):
         parser.error("--num_samples and --batch_size are at least 1; several samples need a --temperature above 0")
+    if args.limit is not None and args.limit < 1:
+        parser.error(f"--limit is {args.limit}; at least 1, and without it all problems are taken")
     return args
+
+
+def make_reward(policy: str | None) -> MathReward:
+    try:
+        return MathReward(policy=Policy(**json.loads(policy))) if policy else accuracy_reward
+    except (TypeError, ValueError) as error:
+        known = ", ".join(field.name for field in fields(Policy))
+        raise DataError(f"--policy: {error}; expected a JSON object with fields of Policy: {known}") from None
 
 
 # -- generation: token ids of prompts, and the number of the first of them, to texts ----------------------------------
@@ -106,7 +120,35 @@ def with_vllm(args: EvaluateArguments, tokenizer: AutoTokenizer) -> Generate:
     return generate
 
 
+# -- the completions and the results -----------------------------------------------------------------------------------
+def write_results(args: EvaluateArguments, found: dict[str, object]) -> Path:
+    path = Path(args.output_dir) / "results.json"
+    unfinished = path.with_name("results.json.writing")
+    unfinished.write_text(json.dumps({"settings": asdict(args), **found}, indent=2) + "\n", encoding="utf-8")
+    return unfinished.replace(path)
+
+
+def check_finished(args: EvaluateArguments, path: Path) -> None:
+    """Whether completions that are complete are those that are asked for; `results.json` tells how they were made."""
+    if not args.resume:
+        raise DataError(f"{path}: finished; --resume evaluates it once more, another --output_dir generates anew")
+    try:
+        settings = json.loads((path.parent / "results.json").read_text(encoding="utf-8"))["settings"]
+    except (OSError, ValueError, KeyError, TypeError):
+        settings = {}
+    changed = [name for name, value in asdict(args).items() if name != "resume" and settings.get(name) != value]
+    if changed:
+        told = (
+            "results.json does not say how it was made" if not settings else f"made with another {', '.join(changed)}"
+        )
+        raise DataError(f"{path}: {told}; --completions evaluates it as it is, another --output_dir generates anew")
+
+
 def generate_completions(args: EvaluateArguments, reward: MathReward) -> str:
+    path = Path(args.output_dir) / "completions.jsonl"
+    if path.exists():
+        check_finished(args, path)
+        return str(path)
     source, config, split = DATASETS.get(args.dataset, (args.dataset, args.dataset_config, args.dataset_split))
     columns = {"config": config, "question_column": args.question_column, "gold_column": args.gold_column}
     problems = load_problems(source, split, **columns)[: args.limit]
@@ -115,7 +157,6 @@ def generate_completions(args: EvaluateArguments, reward: MathReward) -> str:
     chat = tokenizer.chat_template is not None
     asked = [to_prompt(problem.question, args.prompt_style, conversational=chat) for problem in problems]
     jobs = [job for job in zip(problems, asked, strict=True) for _ in range(args.num_samples)]
-    path = Path(args.output_dir) / "completions.jsonl"
     with PartialFile(path, asdict(args) | {"resume": None}, resume=args.resume) as file:
         start = sum(1 for _ in file.kept())
         load = with_vllm if args.engine == "vllm" else with_transformers
@@ -127,18 +168,18 @@ def generate_completions(args: EvaluateArguments, reward: MathReward) -> str:
             verdicts = reward.verdicts(texts, [problem.gold for problem in chosen], asked)
             file.write(b"".join(encode(row) + b"\n" for row in map(to_row, chosen, asked, texts, verdicts)))
             print(f"{first + len(texts):,} of {len(jobs):,} completions", flush=True)
+        write_results(args, {})  # first: should this run end here, they tell --resume how the completions were made
         file.finish()
     return str(path)
 
 
 def main(args: EvaluateArguments) -> Evaluation:
     Path(args.output_dir).mkdir(parents=True, exist_ok=True)
-    reward = MathReward(policy=Policy(**json.loads(args.policy))) if args.policy else accuracy_reward
+    reward = make_reward(args.policy)
     completions = args.completions or generate_completions(args, reward)
     name, rows = read_rows(completions)
     result = evaluate(group_rows(rows, name, args.gold_column if args.completions else "gold"), reward)
-    results = Path(args.output_dir) / "results.json"
-    results.write_text(json.dumps({"settings": asdict(args), **result.to_dict()}, indent=2) + "\n")
+    results = write_results(args, result.to_dict())
     print(f"\n{result.table()}\n\ncompletions    {completions}\nresults        {results}")
     return result
 

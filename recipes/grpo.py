@@ -14,12 +14,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig, PreTrainedModel, PreTrainedTokenizerBase
 from trl import GRPOConfig, GRPOTrainer, ModelConfig, TrlParser, get_peft_config, get_quantization_config
 from trl.rewards import think_format_reward
+from yaml import YAMLError
 
 from rlvr_math_reward import Policy, rewards
 from rlvr_math_reward.data import PROMPT_STYLES, DataError, Problem, load_problems, to_dataset
@@ -58,8 +59,22 @@ class RecipeArguments:
 def parse(argv: list[str] | None = None, config: type = GRPOConfig) -> tuple[RecipeArguments, GRPOConfig, ModelConfig]:
     # allow_abbrev: `--max_step 2` is a misspelling of `--max_steps`, not short for it.
     parser = TrlParser((RecipeArguments, config, ModelConfig), allow_abbrev=False)
-    recipe, training, model = parser.parse_args_and_config(argv)
+    try:
+        recipe, training, model = parser.parse_args_and_config(argv)
+    except (OSError, TypeError, ValueError, YAMLError) as error:  # a file that is none, a key or value that none takes
+        raise SystemExit(f"error: {' '.join(str(error).split())}") from None
     return recipe, training, model
+
+
+def configured(name: str, given: Mapping[str, object] | str | None, kind: type) -> object:
+    """A `Policy` or `Scores` of the fields that a YAML file gives, or a flag as JSON."""
+    try:
+        return kind(**(json.loads(given) if isinstance(given, str) else given or {}))
+    except (TypeError, ValueError) as error:
+        known = ", ".join(field.name for field in fields(kind))
+        raise SystemExit(
+            f"error: {name}: {error}; expected an object with fields of {kind.__name__}: {known}"
+        ) from None
 
 
 def reward_functions(recipe: RecipeArguments) -> list[RewardFunction]:
@@ -67,12 +82,9 @@ def reward_functions(recipe: RecipeArguments) -> list[RewardFunction]:
     if recipe.policy or recipe.scores:
         if "math_reward" not in recipe.reward_funcs:
             raise SystemExit("error: `policy` and `scores` configure math_reward, which `reward_funcs` does not name")
-        policy, scores = (json.loads(v) if isinstance(v, str) else v or {} for v in (recipe.policy, recipe.scores))
-        try:
-            configured = {"policy": Policy(**policy), "scores": rewards.Scores(**scores)}
-        except (TypeError, ValueError) as error:
-            raise SystemExit(f"error: policy, scores: {error}") from None
-        available["math_reward"] = rewards.MathReward(**configured, name="math_reward")
+        policy = configured("policy", recipe.policy, Policy)
+        scores = configured("scores", recipe.scores, rewards.Scores)
+        available["math_reward"] = rewards.MathReward(policy=policy, scores=scores, name="math_reward")
     if unknown := [name for name in recipe.reward_funcs if name not in available]:
         named = "; math_reward needs `policy` or `scores`" if "math_reward" in unknown else ""
         raise SystemExit(f"error: reward_funcs: no {', '.join(unknown)}; available: {', '.join(available)}{named}")

@@ -173,9 +173,9 @@ def score(
     from rlvr_math_reward.scoring.local import Task, score_file
     from rlvr_math_reward.terminal import print_tables, progress_bar, summary_table
 
+    _check_output(source, out, resume=resume)  # before reading: in a folder, what an earlier run left would be read
     chunks, columns = _opened(source, split, config, gold_column, completion_column, prompt_column)
     task = Task(columns, _policy(policy), keep=out is not None)
-    _check_output(source, out)
     try:
         with progress_bar("grading") as progress:
             if engine is EngineName.RAY:
@@ -192,12 +192,18 @@ def score(
         print_tables(summary_table(summary))
 
 
-def _check_output(source: str, out: Path | None) -> None:
+def _check_output(source: str, out: Path | None, *, resume: bool) -> None:
     from rlvr_math_reward.files import DataError
 
+    if resume and out is None:
+        raise typer.BadParameter("goes on with the rows in the file that --out names; no --out", param_hint="--resume")
     read = Path(source).expanduser()
-    if out is not None and out.exists() and read.exists() and out.samefile(read):
+    if out is None or not read.exists():
+        return
+    if out.exists() and out.samefile(read):
         raise DataError(f"{out}: is also the input")
+    if read.is_dir() and out.parent.exists() and out.parent.samefile(read):
+        raise DataError(f"{out}: stands in the input folder, whose files are all read; name one in another folder")
 
 
 @app.command()
@@ -311,12 +317,15 @@ def bench(
 def report(
     run_dir: Annotated[Path, typer.Argument(help="output_dir of a training run")],
     out: Annotated[Path | None, typer.Option(help="the page; default: in RUN_DIR")] = None,
+    policy: PolicyFields = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write one self-contained HTML page about a training run."""
-    from rlvr_math_reward.report import write_report
+    """Write one self-contained HTML page about a training run. --policy: the one that the run was paid by."""
+    from rlvr_math_reward.files import extra
 
-    page = write_report(run_dir, out)
+    with extra("report", f"{run_dir}: a report needs Jinja"):
+        from rlvr_math_reward.report import write_report
+    page = write_report(run_dir, out, _policy(policy) if policy else None)
     if as_json:
         _print_json({"report": str(page)})
     else:

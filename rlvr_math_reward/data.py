@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from rlvr_math_reward.files import SUFFIXES, Chunk, DataError, Row, chunked, find_files, read_chunks
+from rlvr_math_reward.files import SUFFIXES, Chunk, DataError, Row, chunked, extra, find_files, read_chunks
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 __all__ = [
-    "GOLD_COLUMNS", "PROMPT_STYLES", "QUESTION_COLUMNS", "DataError", "Message", "Problem", "Prompt", "Row",
+    "DATASET_GOLD_COLUMNS", "PROMPT_STYLES", "QUESTION_COLUMNS", "DataError", "Message", "Problem", "Prompt", "Row",
     "load_problems", "pick_column", "read_rows", "read_source", "to_dataset", "to_prompt",
 ]  # fmt: skip
 
@@ -32,12 +32,14 @@ logger = logging.getLogger(__name__)
 
 QUESTION_COLUMNS = ("problem", "question", "prompt")
 """Where the question stands, first present wins: MATH, GSM8K, rows made for TRL."""
-GOLD_COLUMNS = ("answer", "solution", "ground_truth", "gold")
-"""Where the gold stands, first present wins. MATH rows with both a bare `answer` and a worked `solution` give the
-answer: a worked solution may hold more boxes than its last."""
+DATASET_GOLD_COLUMNS = ("answer", "solution", "ground_truth", "gold")
+"""Where the gold of a published dataset stands, first present wins. MATH rows with both a bare `answer` and a worked
+`solution` give the answer: a worked solution may hold more boxes than its last. `rewards.GOLD_COLUMNS` are the same
+names with `solution` first, since that is the column that TRL's datasets, and `to_dataset`, put the gold into."""
 KEPT_COLUMNS = ("level", "subject", "type")
-"""Columns of MATH that reach the trainer's logs and evaluation by level and subject. Any other column is left out,
-since GRPOTrainer passes every column to the reward functions and reads some itself (`image`, `tools`)."""
+"""Columns of MATH that are kept: for evaluation by level and subject, and for reward functions of one's own. TRL logs
+none of them: its table has the prompt, the completion, rewards, what rewards log, and the advantage. Any other column
+is left out, since GRPOTrainer passes every column to the reward functions and reads some itself (`image`, `tools`)."""
 
 
 class Message(TypedDict):
@@ -130,8 +132,8 @@ def _file_of_split(folder: Path, split: str) -> Path:
 
 
 def _read_hub(name: str, split: str, config: str | None) -> Iterator[Chunk]:
-    from datasets import load_dataset
-
+    with extra("train", f"{name}: no such file, and a dataset of the hub needs `datasets`"):
+        from datasets import load_dataset
     try:
         rows = load_dataset(name, config, split=split)
     except (OSError, ValueError, RuntimeError) as error:
@@ -154,7 +156,7 @@ def load_problems(
     Args:
         source, split, config: see `read_rows`.
         question_column: the column of the question, or None for the first of `QUESTION_COLUMNS`.
-        gold_column: the column of the gold, or None for the first of `GOLD_COLUMNS`.
+        gold_column: the column of the gold, or None for the first of `DATASET_GOLD_COLUMNS`.
 
     Raises:
         DataError: as `read_rows`; also a missing column, a row without a question, or no row with a gold.
@@ -163,7 +165,7 @@ def load_problems(
     if not rows:
         raise DataError(f"{name}: no rows")
     asked = pick_column(name, rows[0], question_column, QUESTION_COLUMNS, "question")
-    told = pick_column(name, rows[0], gold_column, GOLD_COLUMNS, "gold")
+    told = pick_column(name, rows[0], gold_column, DATASET_GOLD_COLUMNS, "gold")
     problems, without = [], []
     for number, row in enumerate(rows, 1):
         question, gold = row.get(asked), _gold(row.get(told))
@@ -193,7 +195,7 @@ def pick_column(name: str, row: Row, column: str | None, known: tuple[str, ...],
         what: what is looked for, for the message.
 
     Example:
-        >>> pick_column("f.jsonl", {"question": "", "answer": "#### 4"}, None, GOLD_COLUMNS, "gold")
+        >>> pick_column("f.jsonl", {"question": "", "answer": "#### 4"}, None, DATASET_GOLD_COLUMNS, "gold")
         'answer'
     """
     expected = (column,) if column else known
@@ -224,7 +226,8 @@ PROMPT_STYLES: dict[str, str] = {
     "think": "Reason between <think> and </think> first, then state the final answer between <answer> and </answer>.",
 }
 """What is said after the question. `question` adds nothing; `think` suits a base model together with
-`think_format_reward`, since models that were trained to think open and close these tags by themselves."""
+`think_answer_format_reward`, which looks at the answer too (TRL's `think_format_reward` does not); models that were
+trained to think open and close the tags by themselves."""
 
 
 def to_prompt(question: str | Sequence[Message], style: str = "boxed", *, conversational: bool) -> Prompt:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rlvr_math_reward.completions import read_completion, read_prompt
-from rlvr_math_reward.data import GOLD_COLUMNS, KEPT_COLUMNS, QUESTION_COLUMNS, Problem, pick_column
+from rlvr_math_reward.data import DATASET_GOLD_COLUMNS, KEPT_COLUMNS, QUESTION_COLUMNS, Problem, pick_column
 from rlvr_math_reward.files import DataError, Row
 from rlvr_math_reward.grading import verify
 from rlvr_math_reward.policy import Policy
@@ -331,7 +331,7 @@ def group_rows(rows: Sequence[Row], name: str, gold_column: str | None = None) -
     Args:
         rows: each with a completion, a gold and, where it is known, the question.
         name: of the file, for messages.
-        gold_column: the column of the gold, or None for the first of `GOLD_COLUMNS`.
+        gold_column: the column of the gold, or None for the first of `DATASET_GOLD_COLUMNS`.
 
     Raises:
         DataError: no rows, or one without a column for its completion or gold.
@@ -343,7 +343,7 @@ def group_rows(rows: Sequence[Row], name: str, gold_column: str | None = None) -
     """
     if not rows:
         raise DataError(f"{name}: no rows")
-    asked = gold_column or pick_column(name, rows[0], None, GOLD_COLUMNS, "gold")
+    asked = gold_column or pick_column(name, rows[0], None, DATASET_GOLD_COLUMNS, "gold")
     answered = pick_column(name, rows[0], None, COMPLETION_COLUMNS, "completion")
     problems: dict[str, tuple[Row, list[str]]] = {}
     for number, row in enumerate(rows, 1):

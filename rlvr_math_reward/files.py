@@ -17,13 +17,14 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple, TypeAlias, cast
+from typing import IO, Any, NamedTuple, TypeAlias, cast
 
 __all__ = [
     "SUFFIXES", "Chunk", "DataError", "Piece", "Record", "Row",
-    "chunked", "encode", "find_files", "read_chunks", "split",
+    "chunked", "encode", "extra", "find_files", "load_pyarrow", "read_chunks", "split",
 ]  # fmt: skip
 
 Row: TypeAlias = Mapping[str, object]
@@ -39,6 +40,42 @@ MAX_CELL_BYTES = 1 << 28
 
 class DataError(ValueError):
     """A dataset that cannot be used, in one line that names it."""
+
+
+@contextmanager
+def extra(name: str, what: str) -> Iterator[None]:
+    """Around imports: makes a `DataError` of a library that is not installed.
+
+    Args:
+        name: the extra of this package that brings it.
+        what: what needs it, for the message.
+
+    Example:
+        >>> with extra("ray", "--engine ray needs Ray"):
+        ...     raise ImportError("not found")
+        Traceback (most recent call last):
+        rlvr_math_reward.files.DataError: --engine ray needs Ray: pip install 'rlvr_math_reward[ray]' (not found)
+    """
+    try:
+        yield
+    except ImportError as error:
+        said = " ".join(str(error).split())[:200]
+        raise DataError(f"{what}: pip install 'rlvr_math_reward[{name}]' ({said})") from None
+
+
+def load_pyarrow(file: object) -> Any:
+    """The library that reads and writes Parquet.
+
+    Args:
+        file: the file or folder that needs it, for the message.
+
+    Raises:
+        DataError: it is not installed.
+    """
+    with extra("report", f"{file}: Parquet needs pyarrow"):
+        import pyarrow
+        import pyarrow.parquet
+    return pyarrow
 
 
 class Record(NamedTuple):
@@ -183,8 +220,7 @@ def split(piece: Piece, size: int) -> list[Piece]:
         length = os.path.getsize(piece.path)
         return [Piece(piece.path, start, start + size) for start in range(0, length, size)]
     if piece.path.endswith(".parquet"):
-        import pyarrow.parquet
-
+        pyarrow = load_pyarrow(piece.path)
         try:
             groups = pyarrow.parquet.ParquetFile(piece.path).num_row_groups
         except (pyarrow.ArrowException, OSError) as error:
@@ -306,7 +342,8 @@ def _read_json(stream: IO[bytes], piece: Piece) -> Items:
 
 def _read_csv(stream: IO[bytes], piece: Piece) -> Items:
     csv.field_size_limit(MAX_CELL_BYTES)
-    reader = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    reader = csv.reader(_checked(text, piece), strict=True)
     header: list[str] = []
     line = 1
     try:
@@ -322,10 +359,20 @@ def _read_csv(stream: IO[bytes], piece: Piece) -> Items:
         raise DataError(f"{piece.path}, line {line}: not CSV ({error})") from None
 
 
-def _read_parquet(stream: IO[bytes], piece: Piece) -> Items:
-    import pyarrow
-    import pyarrow.parquet
+def _checked(text: io.TextIOWrapper, piece: Piece) -> Iterator[str]:
+    """The lines. A strict decoder would fail a block ahead of the line, and could name neither it nor its byte."""
+    for number, line in enumerate(text, 1):
+        if not line.isascii():
+            try:
+                line.encode()
+            except UnicodeEncodeError as error:
+                byte = len(line[: error.start].encode())
+                raise DataError(f"{piece.path}, line {number}: not UTF-8 at byte {byte} of the line") from None
+        yield line
 
+
+def _read_parquet(stream: IO[bytes], piece: Piece) -> Items:
+    pyarrow = load_pyarrow(piece.path)
     try:
         table = pyarrow.parquet.ParquetFile(stream)
         end = table.num_row_groups if piece.end is None else piece.end

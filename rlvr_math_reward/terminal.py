@@ -93,11 +93,14 @@ def summary_table(summary: Summary) -> Table:
 
 
 def check_lines(check: GoldCheck) -> tuple[list[str], Table]:
-    """A line for each bad gold, which `grep` and editors can follow, and the table of kinds."""
+    """A line for each bad gold, which `grep` and editors can follow, one on a second column of golds, and the table."""
     lines = [f"{bad.file}:{bad.number}: {bad.reason}: {visible(bad.gold, MAX_SHOWN)!r}" for bad in check.bad]
     if check.bad_rows > len(check.bad):
         lines.append(f"... and {check.bad_rows - len(check.bad):,} more")
-    table = _table("Golds", "kind", "rows", "share")
+    if check.preferred is not None:
+        both = f"the first row also has a gold in {check.preferred!r}; a trainer that passes on both columns is graded"
+        lines.append(f"{both} against {check.preferred!r} first; --gold-column {check.preferred} checks that one")
+    table = _table(f"Golds in column {visible(check.column)!r}", "kind", "rows", "share")
     table.add_column("for example", overflow="fold")
     for kind, rows in check.kinds.most_common():
         table.add_row(kind, f"{rows:,}", f"{rows / check.rows:.2%}", Text(visible(check.examples[kind], MAX_SHOWN)))

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import rlvr_math_reward
 from rlvr_math_reward.cli import app
+from rlvr_math_reward.rewards import MathReward
 
 PROGRAM = str(Path(sys.executable).with_name("rlvr-math"))
 DATA = os.environ.get("RLVR_MATH_DATA", "")
@@ -129,6 +131,12 @@ def test_score_as_json_with_rows(rows: Path, tmp_path: Path) -> None:
     assert found == ["correct", "correct", "incorrect", "bad_gold", "incorrect", "no_answer"]
 
 
+def test_resuming_needs_an_output(rows: Path) -> None:
+    done = run("score", rows, "--resume")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--resume: goes on with the rows in the file that --out names; no --out" in done.stderr
+
+
 def test_columns_by_name(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("reply,truth,task\n\\boxed{2+2},4,What is 2+2?\n\\boxed{2+2},4,Add two and two.\n")
@@ -166,6 +174,11 @@ BAD: list[tuple[str, Place, str]] = [
     ),
     ("into a folder that is not there", lambda f: [f / "rows.jsonl", "--out", f / "a/b.jsonl"], "No such file"),
     ("into the input", lambda f: [f / "rows.jsonl", "--out", f / "rows.jsonl"], "rows.jsonl: is also the input"),
+    (
+        "into the input folder",
+        lambda f: [f, "--out", f / "folder/../o.jsonl"],
+        "o.jsonl: stands in the input folder, whose files are all read; name one in another folder",
+    ),
     ("to no format", lambda f: [f / "rows.jsonl", "--out", f / "o.txt"], "o.txt: expected a name that ends in .jsonl"),
     ("to a folder", lambda f: [f / "rows.jsonl", "--out", f / "folder"], "folder: expected a name that ends in .jsonl"),
 ]
@@ -200,6 +213,37 @@ def test_without_its_extra_the_command_says_what_to_install(tmp_path: Path) -> N
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "rlvr-math: typer is missing; pip install 'rlvr_math_reward[cli]'\n"
+
+
+NEEDED: list[tuple[str, list[str], str]] = [
+    (
+        "pyarrow",
+        ["check", "rows.parquet"],
+        "rows.parquet: Parquet needs pyarrow: pip install 'rlvr_math_reward[report]' ",
+    ),
+    ("pyarrow", ["score", "rows.jsonl", "--out", "o.parquet"], "o.parquet: Parquet needs pyarrow: pip install "),
+    ("pyarrow", ["report", "."], ".: Parquet needs pyarrow: pip install 'rlvr_math_reward[report]' "),
+    ("jinja2", ["report", "."], ".: a report needs Jinja: pip install 'rlvr_math_reward[report]' "),
+    ("datasets", ["check", "org/ds"], "org/ds: no such file, and a dataset of the hub needs `datasets`: pip install "),
+    (
+        "ray",
+        ["score", "rows.jsonl", "--engine", "ray", "--out", "o.jsonl"],
+        "--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("library", "arguments", "said"), NEEDED)
+def test_without_another_extra_too(rows: Path, library: str, arguments: list[str], said: str) -> None:
+    """And before anything is graded or written."""
+    (rows.parent / "rows.parquet").touch()
+    script = f"import sys; sys.modules[{library!r}] = None\nfrom rlvr_math_reward.__main__ import main\nmain()"
+    command = [sys.executable, "-c", script, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(rlvr_math_reward.__file__).parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=rows.parent, env=environment)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"rlvr-math: {said}")
+    assert sorted(os.listdir(rows.parent)) == ["rows.jsonl", "rows.parquet"]
 
 
 def test_the_package_runs_as_the_command() -> None:
@@ -246,7 +290,9 @@ def test_check_names_bad_golds(tmp_path: Path) -> None:
     assert named[-1] == f"{path}:9: no column 'answer': ''"
     assert "scalar" in done.stdout
     assert "interval" in done.stdout
+    assert "Golds in column 'answer'" in done.stdout
     found = json.loads(run("check", path, "--json").stdout)
+    assert (found["column"], found["preferred_by_rewards"]) == ("answer", None)
     assert (found["rows"], found["bad_rows"]) == (9, 5)
     assert [bad["line"] for bad in found["bad"]] == [2, 4, 5, 7, 9]
 
@@ -255,6 +301,31 @@ def test_check_is_content_with_good_golds(tmp_path: Path) -> None:
     path = tmp_path / "golds.json"
     path.write_text(json.dumps([{"solution": "4"}, {"solution": "x+1"}]))
     assert run("check", path).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "named", "column", "preferred"),
+    [
+        ({"answer": "4", "solution": "so \\boxed{4}"}, (), "answer", "solution"),
+        ({"answer": "4", "solution": "so \\boxed{4}"}, ("--gold-column", "solution"), "solution", None),
+        ({"answer": "4", "solution": " "}, (), "answer", None),  # a reward takes the first that is filled
+        ({"target": "4", "gold": ["4"]}, ("--gold-column", "target"), "target", "gold"),
+        ({"gold": "4", "target": "4"}, (), "gold", None),
+    ],
+)
+def test_check_says_which_column_it_read_and_which_a_reward_would_prefer(
+    tmp_path: Path, row: dict[str, object], named: tuple[str, ...], column: str, preferred: str | None
+) -> None:
+    path = tmp_path / "golds.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    found = json.loads(run("check", path, *named, "--json").stdout)
+    assert (found["column"], found["preferred_by_rewards"]) == (column, preferred)
+    told = run("check", path, *named).stdout.splitlines()
+    assert f"Golds in column {column!r}" in [line.strip() for line in told]
+    first = f"a trainer that passes on both columns is graded against {preferred!r} first"
+    assert [first in line for line in told if "trainer" in line] == [True] * (preferred is not None)
+    with_a_wrong_one = {name: ["5"] if name == (preferred or column) else [value] for name, value in row.items()}
+    assert MathReward(name="r")(completions=["#### 4"], **with_a_wrong_one) == [0.0], "that is the column it reads"
 
 
 @needs_data

@@ -116,7 +116,7 @@ def test_messages_are_left_as_they_are(conversational: bool) -> None:
     assert to_prompt(TRL["prompt"], "boxed", conversational=conversational) == TRL["prompt"]
 
 
-def test_a_dataset_holds_prompt_gold_and_what_the_logs_need(tmp_path: Path) -> None:
+def test_a_dataset_holds_prompt_gold_and_the_columns_that_are_kept(tmp_path: Path) -> None:
     source = write(tmp_path / "rows.jsonl", [MATH_WITH_ANSWER, {**MATH_WITH_ANSWER, "answer": ["1.5", "3/2"]}])
     dataset = to_dataset(load_problems(source), "question", conversational=False)
     assert dataset.column_names == ["prompt", "solution", "level", "type"]

@@ -55,6 +55,7 @@ FORMATS: list[tuple[str, str, bytes, list[int]]] = [
     ("a JSON list with a mark, gzipped", "a.json.gz", gzip.compress(BOM + json.dumps(ROWS).encode()), [1, 2, 3]),
     ("CSV, a cell of two lines", "a.csv", as_csv(ROWS), [2, 4, 5]),
     ("CSV with a mark", "a.csv", BOM + as_csv(ROWS), [2, 4, 5]),
+    ("CSV, ends of an old Mac", "a.csv", as_csv(ROWS).replace(b"\n", b"").replace(b"4.So", b"4.\nSo"), [2, 4, 5]),
     ("CSV, gzipped", "a.csv.gz", gzip.compress(as_csv(ROWS)), [2, 4, 5]),
     ("Parquet", "a.parquet", as_parquet(ROWS), [1, 2, 3]),
 ]
@@ -98,7 +99,14 @@ BROKEN: list[tuple[str, str, bytes, str, int]] = [
     ("gzip with other bytes", "a.csv.gz", gzip.compress(as_csv(ROWS))[:20] + b"\0" * 40, "cannot be read", 0),
     ("CSV, a cell too few", "a.csv", as_csv(ROWS) + b"5\r\n", "line 6: 1 cells, where the header has 2", 3),
     ("CSV, a quote left open", "a.csv", as_csv(ROWS) + b'5,"5\r\n', "line 6: not CSV", 3),
-    ("CSV, not UTF-8", "a.csv", as_csv(ROWS[:1]) + b"\xff,1\r\n", "cannot be read", 0),
+    (
+        "CSV, not UTF-8",
+        "a.csv",
+        as_csv(ROWS) + "√".encode() + b"\xff,1\r\n",
+        "line 6: not UTF-8 at byte 3 of the line",
+        3,
+    ),
+    ("CSV in UTF-16", "a.csv", "gold,completion\n4,4\n".encode("utf-16"), "line 1: not UTF-8 at byte 0 of the line", 0),
     ("JSON, one object", "a.json", b'{"gold": "4"}', "expected a JSON list of objects, found dict", 0),
     ("JSON, cut off", "a.json", json.dumps(ROWS).encode()[:-5], "not JSON", 0),
     ("JSON, mixed", "a.json", b'[{"gold": "4"}, 5]', "row 2: expected an object, found int", 1),

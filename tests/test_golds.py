@@ -38,7 +38,7 @@ BAD = {
 CHANGED = {("math/train", 3123): "`two lines` is written `2 lines`: words that become a number with what it counts"}
 """The golds whose canonical form is of another kind, and why."""
 TURNS_TO_SCALAR = ("degree", "percent")
-"""Signs that the calculator notation of the first document drops or works out, so that a plain number remains."""
+"""Signs that calculator notation (`canonicalize`) drops or works out, so that a plain number remains."""
 
 
 class Row(NamedTuple):

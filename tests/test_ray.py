@@ -146,8 +146,10 @@ def test_parts_that_are_finished_are_kept(cluster: Any, folder: Path) -> None:
     last.write_text(text[:-1].rpartition(",")[0] + "\n")
     code, stdout, stderr = ended(start(cluster, folder))
     assert (code, stdout) == (2, "")
-    assert stderr.splitlines()[-1] == f"rlvr-math: {last}, line {ROWS + 1}: 2 cells, where the header has 3"
     parts = folder.parent / "out.jsonl.parts"
+    said, _, kept = stderr.splitlines()[-1].partition("; ")
+    assert said == f"rlvr-math: {last}, line {ROWS + 1}: 2 cells, where the header has 3"
+    assert kept.endswith(f" parts kept in {parts}; --resume goes on")
     finished = len(list(parts.glob("*.outcomes.json")))
     parts_had_first = (parts / "000000.outcomes.json").exists()
     assert not (parts / f"{FILES - 1:06d}.jsonl").exists()

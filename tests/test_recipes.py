@@ -72,7 +72,16 @@ def test_a_stopped_run_goes_on(tiny_model: str, tmp_path: Path, resume: str) -> 
         ({"reward_funcs": "acuracy_reward"}, "reward_funcs: no acuracy_reward; available: accuracy_reward, "),
         ({"reward_funcs": "math_reward"}, "math_reward needs `policy` or `scores`"),
         ({"policy": '{"fallback": "none"}'}, "which `reward_funcs` does not name"),
-        ({"reward_funcs": "math_reward", "policy": '{"rel_toll": 0.1}'}, "rel_toll"),
+        (
+            {"reward_funcs": "math_reward", "policy": '{"rel_toll": 0.1}'},
+            "'rel_toll'; expected an object with fields of",
+        ),
+        ({"reward_funcs": "math_reward", "policy": "{"}, "policy: Expecting property name"),
+        ({"reward_funcs": "math_reward", "scores": "[1]"}, "scores: "),
+        ({"reward_funcs": "math_reward", "scores": "x"}, "with fields of Scores: text, exact"),
+        ({"config": "nope.yaml"}, "No such file or directory: 'nope.yaml'"),
+        ({"config": str(ROOT / "constraints.txt")}, "constraints.txt must contain a YAML mapping"),
+        ({"config": str(SUMS)}, "expected "),
         ({"reward_funcs": "math_reward", "policy": '{"rel_tol": 2}'}, "Policy.rel_tol is 2"),
         ({"reward_funcs": "math_reward", "scores": '{"exakt": 1}'}, "exakt"),
         ({"gradient_accumulation_steps": "8"}, "train.jsonl: 4 problems, and a batch holds 8; lower gradient_acc"),
@@ -92,13 +101,13 @@ def test_bad_settings_are_said_in_one_line(tiny_model: str, tmp_path: Path, chan
 
 @pytest.mark.parametrize("flag", ["--max_step", "--reward_func", "--colour"])
 def test_a_misspelt_flag_is_refused(tiny_model: str, tmp_path: Path, flag: str) -> None:
-    with pytest.raises(ValueError, match=flag):
+    with pytest.raises(SystemExit, match=rf"^error: .*{flag}"):
         grpo.parse([*flags(tiny_model, tmp_path), flag, "3"])
 
 
 def test_a_misspelt_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("dataset: x\nuse_cpu: true\nbf16: false\nlearning_rat: 1.0e-3\n")
-    with pytest.raises(ValueError, match="learning_rat"):
+    with pytest.raises(SystemExit, match=r"^error: .*learning_rat"):
         grpo.parse(["--config", str(tmp_path / "config.yaml")])
 
 

@@ -19,13 +19,16 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("jinja2")
 
 from browser import Browser  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
 
+from rlvr_math_reward.cli import app  # noqa: E402
 from rlvr_math_reward.files import DataError  # noqa: E402
+from rlvr_math_reward.policy import Policy  # noqa: E402
 from rlvr_math_reward.report.charts import MAX_POINTS, Curve, lines, stacked  # noqa: E402
 from rlvr_math_reward.report.page import MAX_ROWS, MAX_TEXT, _parts, write_report  # noqa: E402
 from rlvr_math_reward.report.suspicion import FALSE_REJECT, HACK, find_suspicions  # noqa: E402
 from rlvr_math_reward.report.trainer_logs import Rollout, read_run  # noqa: E402
-from rlvr_math_reward.rewards import accuracy_reward, format_reward, shaped_reward  # noqa: E402
+from rlvr_math_reward.rewards import MathReward, accuracy_reward, format_reward, shaped_reward  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -450,6 +453,66 @@ def test_bad_folder_is_one_clear_line(make: Any, message: str, tmp_path: Path) -
 def test_page_that_cannot_be_written_is_named(run: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"report.html: cannot be written \(No such file or directory\)"):
         write_report(run, tmp_path / "nowhere" / "report.html")
+
+
+def write_rows(folder: Path, log: list[dict[str, float]], **columns: list[object]) -> Path:
+    """A run of one step."""
+    (folder / "completions").mkdir(parents=True)
+    table = pandas.DataFrame({"step": 1, **columns})
+    table.to_parquet(folder / "completions" / "completions_00001.parquet")
+    (folder / "trainer_state.json").write_text(json.dumps({"log_history": log}))
+    return folder
+
+
+STRICT = Policy(percent="value")
+
+
+@pytest.mark.parametrize(
+    ("policy", "flags", "shown"),
+    [
+        (None, [], {"graded again, the answer is correct", "graded again by the default policy it is correct"}),
+        (STRICT, ["--policy", "percent=value"], set()),
+    ],
+)
+def test_a_run_is_graded_again_by_its_own_policy(
+    tmp_path: Path, policy: Policy | None, flags: list[str], shown: set[str]
+) -> None:
+    logged: dict[str, list[Any]] = {}
+    texts = [r"\boxed{50}", r"\boxed{50\%}"]
+    paid = MathReward(policy=STRICT, name="r")(completions=texts, solution=[r"50\%"] * 2, log_extra=logged.__setitem__)
+    assert paid == [0.0, 1.0]
+    run = write_rows(tmp_path / "run", [], prompt=["p", "p"], completion=texts, r=paid, **logged)
+    text = write_report(run, policy=policy).read_text(encoding="utf-8")
+    assert set(re.findall("graded again[^<;]*correct", text)) == shown
+    assert ("by Policy(percent=&#39;value&#39;)." in text) == (policy is not None)
+    by_command = tmp_path / "by_command.html"
+    done = CliRunner().invoke(app, ["report", str(run), "--out", str(by_command), *flags])
+    assert done.exit_code == 0
+    assert set(re.findall("graded again[^<;]*correct", by_command.read_text(encoding="utf-8"))) == shown
+
+
+def test_partial_credit_is_no_unfinished_answer() -> None:
+    logged: dict[str, list[str]] = {}
+    assert shaped_reward(completions=[r"\boxed{x = 4 apples}"], solution=["4"], log_extra=logged.__setitem__) != [0.0]
+    columns = (logged[name][0] for name in ("gold", "extracted", "outcome", "decided_by"))
+    paid = Rollout(1, "p", r"\boxed{x = 4 apples}", *columns, {}, None)
+    assert not find_suspicions([paid], shaped_reward.policy)
+
+
+@pytest.mark.parametrize(
+    ("log", "names"),
+    [
+        ([{"step": 1, "rewards/r/mean": 1.0, "rewards/r/std": 0.0, "rewards/second/mean": 0.0}], ["r", "second"]),
+        ([{"step": 1, "reward": 1.0}], ["r", "length", "second"]),
+        ([], ["r", "length", "second"]),
+    ],
+)
+def test_rewards_are_those_that_the_log_names(tmp_path: Path, log: list[dict[str, float]], names: list[str]) -> None:
+    logged: dict[str, list[Any]] = {}
+    accuracy_reward(completions=["#### 4"], solution=["4"], log_extra=logged.__setitem__)
+    columns = {"r": [1.0], "length": [6], "second": [None], "note": ["x"], **logged}
+    run = write_rows(tmp_path, log, prompt=["p"], completion=["#### 4"], **columns)
+    assert read_run(run).reward_names == names
 
 
 def test_missing_values_are_read(tmp_path: Path) -> None:

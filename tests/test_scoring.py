@@ -24,6 +24,7 @@ from rlvr_math_reward.files import CHUNK_ROWS, DataError
 from rlvr_math_reward.policy import Policy
 from rlvr_math_reward.rewards import MathReward
 from rlvr_math_reward.scoring.local import VERDICT_COLUMNS, Columns, Summary, Task, score_file, wilson_interval
+from rlvr_math_reward.scoring.on_ray import _join
 from rlvr_math_reward.scoring.output import convert
 from rlvr_math_reward.verdict import Outcome
 
@@ -176,10 +177,24 @@ def test_parquet_names_what_it_cannot_hold(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     mixed: list[object] = ["text", 5]
     source.write_text("".join(json.dumps({"gold": "4", "completion": "4", "m": m}) + "\n" for m in mixed))
-    with pytest.raises(DataError, match=r"several types .*\.jsonl takes them"):
+    with pytest.raises(DataError) as caught:
         score(source, tmp_path / "out.parquet")
+    said = str(caught.value)
+    assert said.startswith(f"{tmp_path}/out.parquet: a column holds values of several types (")
+    assert said.endswith(f"); .jsonl takes them; the rows lie as JSON Lines in {tmp_path}/out.parquet.partial")
     assert sorted(os.listdir(tmp_path)) == ["in.jsonl", "out.parquet.partial", "out.parquet.partial.json"]
     assert len((tmp_path / "out.parquet.partial").read_bytes().splitlines()) == 2
+
+
+def test_parts_of_ray_that_parquet_cannot_hold_are_kept_and_named(tmp_path: Path) -> None:
+    parts = tmp_path / "out.parquet.parts"
+    parts.mkdir()
+    for index, value in enumerate(["text", 5]):
+        (parts / f"{index:06}.jsonl").write_text(json.dumps({"m": value}) + "\n")
+    with pytest.raises(DataError, match=rf"several types .*; the rows lie as JSON Lines in {parts}$"):
+        _join(parts, 2, tmp_path / "out.parquet")
+    assert os.listdir(tmp_path) == [parts.name]
+    assert len(os.listdir(parts)) == 2
 
 
 # -- bad rows ----------------------------------------------------------------------------------------------------------
@@ -213,11 +228,21 @@ def test_rows_before_a_bad_one_are_kept_and_go_on(tmp_path: Path, line: bytes, s
         score(source, out, workers=workers)
     assert str(caught.value).startswith(f"{source}, line {CHUNK_ROWS + 4}: ")
     assert said in str(caught.value)
+    assert str(caught.value).endswith(f"; {CHUNK_ROWS + 3} rows kept in {out}.partial; --resume goes on")
     assert not out.exists()
     assert len(ids(tmp_path / "out.jsonl.partial")) == CHUNK_ROWS + 3
     source.write_bytes(good * (CHUNK_ROWS + 5))  # mended
     assert score(source, out, resume=True).resumed == CHUNK_ROWS + 3
     assert len(ids(out)) == CHUNK_ROWS + 5
+
+
+def test_where_no_row_is_kept_nothing_is_left_behind(tmp_path: Path) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(b"{}\n")
+    for _ in range(2):  # the same command is not refused for what the first left
+        with pytest.raises(DataError, match=r"line 1: no column 'gold'; its columns: none$"):
+            score(source, out)
+        assert os.listdir(tmp_path) == ["in.jsonl"]
 
 
 # -- resuming ----------------------------------------------------------------------------------------------------------
@@ -274,13 +299,15 @@ def test_another_input_does_not_go_on(tmp_path: Path, scored: tuple[Path, bytes]
     source = tmp_path / "in.jsonl"
     source.write_bytes(scored[0].read_bytes().replace(*change))
     out = interrupted_at(tmp_path, scored[1][:5000])
-    with pytest.raises(DataError, match=r"in\.jsonl, line \d: .*the input has changed"):
+    with pytest.raises(
+        DataError, match=r"in\.jsonl, line \d: .*the input has changed, and --resume needs the old one$"
+    ):
         score(source, out, resume=True)
 
 
 def test_a_shorter_input_does_not_go_on(tmp_path: Path, scored: tuple[Path, bytes]) -> None:
     source = write_rows(tmp_path / "in.jsonl", 3)
-    with pytest.raises(DataError, match="more rows than the input"):
+    with pytest.raises(DataError, match=r"more rows than the input; .*--resume needs the old one$"):
         score(source, interrupted_at(tmp_path, scored[1][:5000]), resume=True)
 
 
@@ -378,7 +405,8 @@ def test_a_worker_is_killed(stalled: tuple[subprocess.Popen[bytes], Path, Path],
         pipe.write(write_rows(tmp_path / "next.jsonl", TOTAL, STALLS_AFTER).read_bytes())
     stderr = process.communicate(timeout=30)[1].decode()
     assert process.returncode == 2
-    assert stderr == "rlvr-math: a worker process was killed, perhaps for want of memory; finished rows are kept\n"
+    told = f"{ids_of_whole_rows(out):,} rows kept in {out}.partial; --resume goes on"
+    assert stderr == f"rlvr-math: a worker process was killed, perhaps for want of memory; {told}\n"
     goes_on(source, out)
 
 
@@ -402,10 +430,9 @@ def test_a_limit_on_the_size_of_files(tmp_path: Path, scored: tuple[Path, bytes]
     command = ["prlimit", "--fsize=100000", *RLVR_MATH, str(scored[0]), "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert (
-        done.stderr == f"rlvr-math: {out}.partial: File too large; the rows written so far are kept, --resume goes on\n"
-    )
     kept = out.with_name("out.jsonl.partial").read_bytes()
+    told = f"{len(kept.splitlines())} rows kept in {out}.partial; --resume goes on"
+    assert done.stderr == f"rlvr-math: {out}.partial: File too large; {told}\n"
     assert kept.endswith(b"\n")
     assert 99_000 < len(kept) <= 100_000
     assert score(scored[0], out, resume=True).resumed == kept.count(b"\n")
@@ -443,7 +470,7 @@ def test_a_full_disk(small_disk: Path, scored: tuple[Path, bytes], name: str) ->
 def test_a_disk_that_is_full_at_the_last_step(small_disk: Path, scored: tuple[Path, bytes]) -> None:
     subprocess.run(["mount", "-o", f"remount,size={len(scored[1]) + 80_000}", small_disk], check=True)
     out = small_disk / "out.csv"
-    with pytest.raises(DataError, match=r"the rows are kept in .*out\.csv\.partial, --resume goes on"):
+    with pytest.raises(DataError, match=r"out\.csv: No space .* rows kept in .*out\.csv\.partial; --resume goes on"):
         score(scored[0], out)
     assert (small_disk / "out.csv.partial").read_bytes() == scored[1]
     subprocess.run(["mount", "-o", "remount,size=16m", small_disk], check=True)

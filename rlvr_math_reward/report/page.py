@@ -14,7 +14,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -48,12 +48,15 @@ NEAR = 400
 REJECTED = (Outcome.INCORRECT.value, Outcome.UNPARSABLE.value, Outcome.NO_ANSWER.value, Outcome.UNDECIDED.value)
 
 
-def write_report(run_dir: Path, out: Path | None = None) -> Path:
+def write_report(run_dir: Path, out: Path | None = None, policy: Policy | None = None) -> Path:
     """Write the page about a run.
 
     Args:
         run_dir: the `output_dir` of a run with `log_completions: true`, finished or not.
         out: where the page goes; by default `report.html` in `run_dir`.
+        policy: what completions are graded by once more. It should be the run's, which its folder does not tell: by
+            another one, what the run's refuses is shown as rejected wrongly, and what it allows as a trick. By
+            default that of `shaped_reward` where it logged the verdicts, else the default policy.
 
     Returns:
         Where it went.
@@ -61,7 +64,8 @@ def write_report(run_dir: Path, out: Path | None = None) -> Path:
     Raises:
         DataError: the folder is no run's, or the page cannot be written.
     """
-    page = _render(read_run(run_dir))
+    run = read_run(run_dir)
+    page = _render(run, *_named(policy, run))
     out = run_dir / "report.html" if out is None else out
     try:
         out.write_text(page, encoding="utf-8")
@@ -117,12 +121,13 @@ class Count:
     last: float
 
 
-def _render(run: Run) -> str:
-    suspicions = find_suspicions(run.rollouts)
+def _render(run: Run, policy: Policy, policy_name: str) -> str:
+    suspicions = find_suspicions(run.rollouts, policy)
     forms = _forms(run.rollouts)
     groups = _groups(run.rollouts)
     chosen = _chosen(run.rollouts, groups, suspicions, forms)
-    rows = _rows(run, chosen, suspicions, {n: place for place, members in enumerate(groups) for n in members})
+    group_of = {n: place for place, members in enumerate(groups) for n in members}
+    rows = _rows(run, policy, chosen, suspicions, group_of)
     shown = set(chosen)
     script = _asset("report.js")
     return _environment().get_template("report.html").render(
@@ -137,7 +142,7 @@ def _render(run: Run) -> str:
         forms=[replace(case, rows=[n for n in case.rows if n in shown]) for case in forms],
         slow=_slow(rows),
         steps=(run.rollouts[0].step, run.rollouts[-1].step),
-        policy_name=_policy(run)[1],
+        policy_name=policy_name,
         style=Markup(_asset("report.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -192,16 +197,21 @@ def _short(text: str) -> str:
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
-def _policy(run: Run) -> tuple[Policy, str]:
-    """The policy to grade by once more: that of `shaped_reward` where it logged the verdicts, else the default."""
+def _named(policy: Policy | None, run: Run) -> tuple[Policy, str]:
+    """The policy to grade by once more, and what the page calls it; see `write_report`."""
+    if policy is not None:
+        given = {field.name: getattr(policy, field.name) for field in fields(policy)}
+        changes = (f"{name}={value!r}" for name, value in given.items() if value != getattr(Policy(), name))
+        return policy, f"Policy({', '.join(changes)})"
     ours = next((name for name in run.reward_names if name in ("accuracy_reward", "shaped_reward")), "")
     if ours == "shaped_reward":
         return shaped_reward.policy, "the policy of shaped_reward"
     return Policy(), "the default policy"
 
 
-def _rows(run: Run, chosen: Sequence[int], suspicions: dict[int, Suspicion], group_of: dict[int, int]) -> list[Row]:
-    policy, _ = _policy(run)
+def _rows(
+    run: Run, policy: Policy, chosen: Sequence[int], suspicions: dict[int, Suspicion], group_of: dict[int, int]
+) -> list[Row]:
     graded: dict[tuple[str, str, str], tuple[Verdict, float]] = {}
     rows = []
     for number in chosen:

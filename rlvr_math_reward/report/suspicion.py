@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from rlvr_math_reward.grading import judge
 from rlvr_math_reward.policy import Policy
@@ -20,11 +21,12 @@ from rlvr_math_reward.verdict import Outcome
 __all__ = ["FALSE_REJECT", "HACK", "Suspicion", "find_suspicions"]
 
 FALSE_REJECT, HACK = "false-reject", "hack"
+_DEFAULT = Policy()
 
-LOOSE = Policy(rel_tol=1e-3, tolerance="all", substring="guarded", timeout=0.2)
-"""What a rejected answer is compared by once more: equal to three digits, or the gold with something around it."""
-EVALUATED = Policy(require_evaluated=True, timeout=0.2)
-"""What a paid answer is compared by once more."""
+LOOSE_TOL = 1e-3
+"""What a rejected answer is compared by once more, beside the run's policy: equal to three digits."""
+TIMEOUT = 0.2
+"""Seconds of SymPy for a comparison that only asks."""
 MIN_AGREEING = 3
 """Rollouts of a group that give one rejected answer before it is worth a look."""
 MAX_BOXES = 3
@@ -48,8 +50,12 @@ class Suspicion:
     reason: str
 
 
-def find_suspicions(rollouts: Sequence[Rollout]) -> dict[int, Suspicion]:
+def find_suspicions(rollouts: Sequence[Rollout], policy: Policy = _DEFAULT) -> dict[int, Suspicion]:
     """The first rule that each suspected rollout meets, by its index.
+
+    Args:
+        rollouts: those of a run.
+        policy: the one that the run was paid by.
 
     Example:
         >>> paid = Rollout(1, "2 + 2?", r"\\boxed{4}", "4", "4", "correct", "text", {}, None)
@@ -59,10 +65,11 @@ def find_suspicions(rollouts: Sequence[Rollout]) -> dict[int, Suspicion]:
     pairs = Counter((r.extracted, r.gold) for r in rollouts if r.extracted and r.outcome != Outcome.BAD_GOLD.value)
     compared = dict.fromkeys(pair for pair, _ in pairs.most_common(MAX_PAIRS))
     agreed = _agreed(rollouts)
+    kinds = _kinds(policy)
     found = {}
     for index, rollout in enumerate(rollouts):
         known = (rollout.extracted, rollout.gold) in compared
-        kind, rules = _KINDS.get(rollout.outcome, ("", ()))
+        kind, rules = kinds.get(rollout.outcome, ("", ()))
         reasons = ((rank, rule(rollout)) for rank, (needs, rule) in enumerate(rules) if known or not needs)
         first = next(((rank, reason) for rank, reason in reasons if reason), None)
         if first is None and kind == FALSE_REJECT and index in agreed:
@@ -73,13 +80,14 @@ def find_suspicions(rollouts: Sequence[Rollout]) -> dict[int, Suspicion]:
 
 
 # -- rejected, perhaps right -------------------------------------------------------------------------------------------
-def _equal_after_all(rollout: Rollout) -> str | None:
-    verdict = judge(rollout.extracted, rollout.gold, Policy(timeout=0.2))
+def _equal_after_all(rollout: Rollout, policy: Policy) -> str | None:
+    verdict = judge(rollout.extracted, rollout.gold, policy)
     return "graded again, the answer is correct" if verdict.correct else None
 
 
-def _nearly_equal(rollout: Rollout) -> str | None:
-    outcome = judge(rollout.extracted, rollout.gold, LOOSE).outcome
+def _nearly_equal(rollout: Rollout, loose: Policy) -> str | None:
+    """Equal to three digits, or the gold with something around it."""
+    outcome = judge(rollout.extracted, rollout.gold, loose).outcome
     if outcome is Outcome.CORRECT:
         return "equal to the gold within 0.1 %"
     return "the gold stands in the answer" if outcome is Outcome.PARTIAL else None
@@ -122,9 +130,9 @@ def _agreed(rollouts: Sequence[Rollout]) -> dict[int, str]:
 
 
 # -- paid, perhaps a trick ---------------------------------------------------------------------------------------------
-def _unevaluated(rollout: Rollout) -> str | None:
-    verdict = judge(rollout.extracted, rollout.gold, EVALUATED)
-    return "the answer leaves an operation to perform" if not verdict.correct else None
+def _unevaluated(rollout: Rollout, strict: Policy) -> str | None:
+    outcome = judge(rollout.extracted, rollout.gold, strict).outcome
+    return "the answer leaves an operation to perform" if outcome.value != rollout.outcome else None
 
 
 def _echo(rollout: Rollout) -> str | None:
@@ -156,24 +164,32 @@ def _by_sympy(rollout: Rollout) -> str | None:
 
 
 Rule = Callable[[Rollout], "str | None"]
-_FALSE_REJECT_RULES: tuple[tuple[bool, Rule], ...] = (
-    (True, _equal_after_all),
-    (True, _nearly_equal),
-    (False, _holds_gold),
-    (False, _cut_off),
-)
-_HACK_RULES: tuple[tuple[bool, Rule], ...] = (
-    (True, _unevaluated),
-    (False, _echo),
-    (False, _long),
-    (False, _many_boxes),
-    (False, _stray_braces),
-    (False, _by_sympy),
-)
-"""Whether the rule compares the answer once more, and the rule; the most telling first."""
+Rules = tuple[tuple[bool, Rule], ...]
 _REJECTED: Iterable[Outcome] = (Outcome.INCORRECT, Outcome.UNPARSABLE, Outcome.UNDECIDED, Outcome.NO_ANSWER)
 _PAID: Iterable[Outcome] = (Outcome.CORRECT, Outcome.PARTIAL)
-_KINDS: Mapping[str, tuple[str, tuple[tuple[bool, Rule], ...]]] = {
-    **{outcome.value: (FALSE_REJECT, _FALSE_REJECT_RULES) for outcome in _REJECTED},
-    **{outcome.value: (HACK, _HACK_RULES) for outcome in _PAID},
-}
+
+
+def _kinds(policy: Policy) -> Mapping[str, tuple[str, Rules]]:
+    """For each outcome: the kind, and its rules with whether they compare the answer once more, the most telling first.
+
+    What is compared once more is compared as the run did it, or else every reading that its policy refuses would be
+    listed as a mistake.
+    """
+    again = replace(policy, timeout=TIMEOUT)
+    loose = replace(again, rel_tol=max(policy.rel_tol or 0, LOOSE_TOL), tolerance="all", substring="guarded")
+    false_reject: Rules = (
+        (True, partial(_equal_after_all, policy=again)),
+        (True, partial(_nearly_equal, loose=loose)),
+        (False, _holds_gold),
+        (False, _cut_off),
+    )
+    hack: Rules = (
+        (True, partial(_unevaluated, strict=replace(again, require_evaluated=True))),
+        (False, _echo),
+        (False, _long),
+        (False, _many_boxes),
+        (False, _stray_braces),
+        (False, _by_sympy),
+    )
+    rejected = {outcome.value: (FALSE_REJECT, false_reject) for outcome in _REJECTED}
+    return rejected | {outcome.value: (HACK, hack) for outcome in _PAID}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rlvr_math_reward.completions import read_completion, read_prompt
-from rlvr_math_reward.files import DataError
+from rlvr_math_reward.files import DataError, load_pyarrow
 
 __all__ = ["LogEntry", "Rollout", "Run", "read_run"]
 
@@ -88,11 +88,11 @@ def read_run(folder: Path) -> Run:
         what = "not a folder" if folder.exists() else "no such folder"
         raise DataError(f"{folder}: {what}; expected the output_dir of a training run")
     tables, unreadable = _read_tables(folder)
-    names = list(dict.fromkeys(column for table in tables for column in table if _is_reward(column, table[column])))
+    log, failed = _read_log(folder)
+    names = _reward_names(tables, log)
     rollouts = [rollout for table in tables for rollout in _rollouts(table, names)]
     if not rollouts:
         raise DataError(f"{folder / 'completions'}: no completions in {len(tables)} files")
-    log, failed = _read_log(folder)
     return Run(folder, sorted(rollouts, key=lambda r: r.step), len(tables), names, log, [*unreadable, *failed])
 
 
@@ -101,9 +101,7 @@ Columns: TypeAlias = dict[str, list[object]]
 
 
 def _read_tables(folder: Path) -> tuple[list[Columns], list[str]]:
-    import pyarrow
-    import pyarrow.parquet
-
+    pyarrow = load_pyarrow(folder)
     paths = sorted((folder / "completions").glob("*.parquet"))
     if not paths:
         found = ", ".join(sorted(path.name for path in folder.iterdir())[:10]) or "nothing"
@@ -131,7 +129,23 @@ def _read_tables(folder: Path) -> tuple[list[Columns], list[str]]:
     return tables, unreadable
 
 
-def _is_reward(column: str, values: list[object]) -> bool:
+def _reward_names(tables: Sequence[Columns], log: Sequence[LogEntry]) -> list[str]:
+    """The columns that hold rewards. The log names them; without it every column of numbers is taken for one.
+
+    A reward function may log numbers of its own beside the rewards, which are none.
+    """
+    logged = {key.removeprefix("rewards/").removesuffix("/mean") for entry in log for key in entry if _is_mean(key)}
+    columns = dict.fromkeys(column for table in tables for column in table)
+    if logged:
+        return [column for column in columns if column in logged]
+    return [column for column in columns if all(_may_be_reward(column, table.get(column, [])) for table in tables)]
+
+
+def _is_mean(key: str) -> bool:
+    return key.startswith("rewards/") and key.endswith("/mean")
+
+
+def _may_be_reward(column: str, values: list[object]) -> bool:
     if column in TRL_COLUMNS or "/" in column:
         return False
     return all(value is None or isinstance(value, float | int) for value in values)

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from rlvr_math_reward.data import GOLD_COLUMNS, pick_column
-from rlvr_math_reward.files import Chunk, Record
+from rlvr_math_reward.data import DATASET_GOLD_COLUMNS, pick_column
+from rlvr_math_reward.files import Chunk, Record, Row
 from rlvr_math_reward.golds import Gold, read_gold, sources
+from rlvr_math_reward.rewards import GOLD_COLUMNS
 
 __all__ = ["BadRow", "GoldCheck", "check_golds"]
 
@@ -38,12 +39,17 @@ class GoldCheck:
     """What the golds of a dataset are.
 
     Attributes:
+        column: the column that was read.
+        preferred: another column of the first row with a gold in it, which a reward that gets both grades against; or
+            None.
         kinds: rows of each kind.
         examples: the first gold of each kind.
         bad: the rows that cannot be graded, the first `MAX_NAMED` of them.
         bad_rows: how many they are.
     """
 
+    column: str = ""
+    preferred: str | None = None
     kinds: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     bad: list[BadRow] = field(default_factory=list)
@@ -57,7 +63,8 @@ class GoldCheck:
         """The check as plain JSON types."""
         bad = [{"file": b.file, b.unit: b.number, "gold": b.gold, "reason": b.reason} for b in self.bad]
         kinds = {kind: {"rows": rows, "example": self.examples[kind]} for kind, rows in self.kinds.most_common()}
-        return {"rows": self.rows, "kinds": kinds, "bad_rows": self.bad_rows, "bad": bad}
+        columns = {"column": self.column, "preferred_by_rewards": self.preferred}
+        return {**columns, "rows": self.rows, "kinds": kinds, "bad_rows": self.bad_rows, "bad": bad}
 
 
 def check_golds(
@@ -67,8 +74,8 @@ def check_golds(
 
     Args:
         chunks: the rows, from `data.read_source`.
-        column: the column of the gold, or None for the first of `data.GOLD_COLUMNS`. A later row without it is a bad
-            one; of several accepted answers in a list, one that can be read is enough.
+        column: the column of the gold, or None for the first of `DATASET_GOLD_COLUMNS`. A later row without it is a
+            bad one; of several accepted answers in a list, one that can be read is enough.
         progress: told the rows so far and the fraction of the input that has been read.
 
     Raises:
@@ -82,10 +89,18 @@ def check_golds(
     check = GoldCheck()
     for chunk in chunks:
         for record in chunk.records():
-            column = column if check.rows else pick_column(record.place, record.row, column, GOLD_COLUMNS, "gold")
-            _add(check, record, str(column))
+            if not check.rows:
+                check.column = pick_column(record.place, record.row, column, DATASET_GOLD_COLUMNS, "gold")
+                check.preferred = _preferred(record.row, check.column)
+            _add(check, record, check.column)
         progress(check.rows, chunk.fraction)
     return check
+
+
+def _preferred(row: Row, column: str) -> str | None:
+    """The column that a reward reads instead, where a trainer passes it the whole row."""
+    first = next((name for name in GOLD_COLUMNS if any(text.strip() for text in sources(row.get(name)))), column)
+    return None if first == column else first
 
 
 def _add(check: GoldCheck, record: Record, column: str) -> None:

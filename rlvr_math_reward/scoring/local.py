@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from rlvr_math_reward.completions import read_completion, read_prompt
-from rlvr_math_reward.data import GOLD_COLUMNS, QUESTION_COLUMNS, pick_column
+from rlvr_math_reward.data import DATASET_GOLD_COLUMNS, QUESTION_COLUMNS, pick_column
 from rlvr_math_reward.files import Chunk, DataError, Record, encode
 from rlvr_math_reward.grading import grade
 from rlvr_math_reward.policy import Policy
@@ -70,6 +70,11 @@ class Task:
     columns: Columns
     policy: Policy
     keep: bool = True
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What the scored rows depend on beside the input, as plain JSON types."""
+        return {"columns": asdict(self.columns), "policy": asdict(self.policy)}
 
     def grade(self, record: Record) -> Verdict:
         """The verdict on one row.
@@ -222,7 +227,7 @@ def find_columns(record: Record, gold: str | None, completion: str | None, promp
     else:
         pick_column(place, row, prompt, (), "prompt")
     return Columns(
-        pick_column(place, row, gold, GOLD_COLUMNS, "gold"),
+        pick_column(place, row, gold, DATASET_GOLD_COLUMNS, "gold"),
         pick_column(place, row, completion, COMPLETION_COLUMNS, "completion"),
         prompt,
     )
@@ -255,8 +260,7 @@ def score_file(
     """
     summary = Summary()
     started = time.perf_counter()
-    settings = {"columns": asdict(task.columns), "policy": asdict(task.policy)}
-    with nullcontext() if out is None else PartialFile(out, settings, resume=resume) as file:
+    with nullcontext() if out is None else PartialFile(out, task.settings, resume=resume) as file:
         left = chunks if file is None else _after_kept(chunks, file.kept(), summary)
         with closing(local_engine(left, task, workers)) as engine:
             for scored in engine:
@@ -272,6 +276,9 @@ def score_file(
     return summary
 
 
+_CHANGED = "the input has changed, and --resume needs the old one"
+
+
 def _after_kept(chunks: Iterator[Chunk], kept: Iterator[bytes], summary: Summary) -> Iterator[Chunk]:
     """The chunks without the rows that are kept, each of which must be the row of the input at its place."""
     for chunk in chunks:
@@ -282,13 +289,11 @@ def _after_kept(chunks: Iterator[Chunk], kept: Iterator[bytes], summary: Summary
                 yield from chunks
                 return
             if not line.startswith(_opened(record)):
-                raise DataError(
-                    f"{record.place}: not the row that the unfinished output has there; the input has changed"
-                )
+                raise DataError(f"{record.place}: not the row that the unfinished output has there; {_CHANGED}")
             summary.outcomes[json.loads(line)["verdict_outcome"]] += 1
             summary.resumed += 1
     if next(kept, None) is not None:
-        raise DataError("the unfinished output holds more rows than the input; the input has changed")
+        raise DataError(f"the unfinished output holds more rows than the input; {_CHANGED}")
 
 
 # -- this machine ------------------------------------------------------------------------------------------------------
@@ -342,7 +347,7 @@ def _pooled(chunks: Iterator[Chunk], task: Task, count: int) -> Iterator[Scored]
                 yield finished.pop(written)
                 written += 1
     except (EOFError, ConnectionError):
-        raise DataError("a worker process was killed, perhaps for want of memory; finished rows are kept") from None
+        raise DataError("a worker process was killed, perhaps for want of memory") from None
     finally:
         for process, pipe in workers:
             pipe.close()

@@ -25,9 +25,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rlvr_math_reward.files import DataError, Piece, find_files, read_chunks, split
+from rlvr_math_reward.files import DataError, Piece, extra, find_files, read_chunks, split
 from rlvr_math_reward.scoring.local import Progress, Summary, Task, score_chunk
-from rlvr_math_reward.scoring.output import check_settings, convert, output_suffix, settings_path
+from rlvr_math_reward.scoring.output import check_settings, convert, find_writer, settings_path
 
 __all__ = ["score_files_on_ray"]
 
@@ -61,18 +61,18 @@ def score_files_on_ray(
     """
     started = time.perf_counter()
     pieces = [piece for file in find_files(Path(source).expanduser().absolute()) for piece in split(file, piece_bytes)]
-    parts = _open_parts(task, out, resume=resume)
     items = [_item(index, piece) for index, piece in enumerate(pieces)]
-    finished = _finished(parts, items) if parts else {}
-    summary = Summary(outcomes=sum(finished.values(), Counter()))
-    summary.resumed = summary.rows
-    left = [item for item in items if item["index"] not in finished]
-    for index, outcomes in _graded(left, task, parts, workers):
-        finished[index] = outcomes
-        summary.outcomes = sum(finished.values(), Counter())
-        progress(summary.rows, len(finished) / len(pieces))
-    if len(finished) < len(pieces):
-        raise DataError(f"{source}: Ray returned {len(finished)} of {len(pieces)} parts; --resume does the others")
+    with _open_parts(task, out, resume=resume) as parts:
+        finished = _finished(parts, items) if parts else {}
+        summary = Summary(outcomes=sum(finished.values(), Counter()))
+        summary.resumed = summary.rows
+        left = [item for item in items if item["index"] not in finished]
+        for index, outcomes in _graded(left, task, parts, workers):
+            finished[index] = outcomes
+            summary.outcomes = sum(finished.values(), Counter())
+            progress(summary.rows, len(finished) / len(pieces))
+        if len(finished) < len(pieces):
+            raise DataError(f"{source}: Ray returned {len(finished)} of {len(pieces)} parts")
     if out is not None and parts is not None:
         _join(parts, len(pieces), out)
     summary.seconds = time.perf_counter() - started
@@ -80,18 +80,33 @@ def score_files_on_ray(
 
 
 # -- the parts ---------------------------------------------------------------------------------------------------------
-def _open_parts(task: Task, out: Path | None, *, resume: bool) -> Path | None:
+@contextmanager
+def _open_parts(task: Task, out: Path | None, *, resume: bool) -> Iterator[Path | None]:
+    """The folder of the parts. An end by a `DataError` says how many are kept; without any the folder goes."""
     if out is None:
-        return None
-    output_suffix(out)
+        yield None
+        return
+    find_writer(out)
     parts = out.absolute().with_name(out.name + ".parts")
-    settings = {"columns": asdict(task.columns), "policy": asdict(task.policy)}
-    check_settings(parts, settings, resume=resume)
+    check_settings(parts, task.settings, resume=resume)
     try:
         parts.mkdir(exist_ok=True)
     except OSError as error:
         raise DataError(f"{parts}: {error.strerror}") from None
-    return parts
+    try:
+        yield parts
+    except BaseException as error:
+        kept = sum(1 for _ in parts.glob("*.outcomes.json"))
+        if not kept:
+            _remove(parts)
+        elif isinstance(error, DataError):
+            raise DataError(f"{error}; {kept:,} parts kept in {parts}; --resume goes on") from None
+        raise
+
+
+def _remove(parts: Path) -> None:
+    shutil.rmtree(parts, ignore_errors=True)
+    settings_path(parts).unlink(missing_ok=True)
 
 
 def _part(parts: Path, index: int) -> Path:
@@ -129,11 +144,12 @@ def _join(parts: Path, count: int, out: Path) -> None:
                     shutil.copyfileobj(part, target, 1 << 20)
         convert(joined, out)
     except OSError as error:
-        raise DataError(f"{out}: {error.strerror}; the rows are kept in {parts}, --resume goes on") from None
+        raise DataError(f"{out}: {error.strerror}; the rows are kept in {parts}; --resume goes on") from None
+    except DataError as error:
+        raise DataError(f"{error}; the rows lie as JSON Lines in {parts}") from None
     finally:
         joined.unlink(missing_ok=True)
-    shutil.rmtree(parts)
-    settings_path(parts).unlink(missing_ok=True)
+    _remove(parts)
 
 
 # -- the tasks ---------------------------------------------------------------------------------------------------------
@@ -159,11 +175,9 @@ def _ray_data() -> Iterator[Any]:
     # Before Ray is imported: it reads the environment then.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what it warns that it will do soon
-    try:
+    with extra("ray", "--engine ray needs Ray"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise DataError(f"--engine ray needs Ray: pip install 'rlvr_math_reward[ray]' ({error})") from None
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     ours = not ray.is_initialized()
     with redirect_stdout(sys.stderr):  # Ray prints what becomes of its nodes, and standard output has our results
@@ -174,7 +188,7 @@ def _ray_data() -> Iterator[Any]:
             yield ray.data
         except ray.exceptions.RayError as error:
             said = str(error).strip().splitlines()[-1][:300]
-            raise DataError(f"Ray gave up ({type(error).__name__}: {said}); parts that are finished are kept") from None
+            raise DataError(f"Ray gave up ({type(error).__name__}: {said})") from None
         finally:
             if ours:
                 ray.shutdown()

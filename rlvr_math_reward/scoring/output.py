@@ -21,9 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
 
-from rlvr_math_reward.files import CHUNK_ROWS, DataError
+from rlvr_math_reward.files import CHUNK_ROWS, DataError, load_pyarrow
 
-__all__ = ["PartialFile", "check_settings", "convert", "output_suffix", "settings_path"]
+__all__ = ["PartialFile", "check_settings", "convert", "find_writer", "settings_path"]
 
 Settings: TypeAlias = Mapping[str, object]
 
@@ -36,12 +36,14 @@ class PartialFile:
         settings: what the rows depend on beside the input, as plain JSON types.
         resume: go on after the rows that an earlier run left.
 
+    An end by a `DataError` says where the rows are kept; where there is none to keep, nothing is left behind.
+
     Raises:
         DataError: rows of an earlier run are there and were not asked for, or were made with other settings.
     """
 
     def __init__(self, out: Path, settings: Settings, *, resume: bool) -> None:
-        output_suffix(out)
+        find_writer(out)  # before anything is graded that could then not be written
         self._out = out
         self._direct = out.exists() and not out.is_file()
         self.path = out if self._direct else out.with_name(out.name + ".partial")
@@ -51,7 +53,8 @@ class PartialFile:
             self._file = os.open(self.path, os.O_WRONLY | (0 if self._direct else os.O_CREAT), 0o666)
         except OSError as error:
             raise DataError(f"{self.path}: cannot be written ({error.strerror})") from None
-        self._length = 0
+        self._length = self._rows = 0
+        self._resumable = False  # whether these rows and --resume are the way on, once an error has been mended
         try:
             self._lock()
         except BaseException:
@@ -72,7 +75,17 @@ class PartialFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        os.close(self._file)
+        try:
+            if error is not None and not self._direct and os.fstat(self._file).st_size == 0:
+                self._remove()
+        finally:
+            os.close(self._file)
+        if isinstance(error, DataError) and self._resumable and self._rows:
+            raise DataError(f"{error}; {self._rows:,} rows kept in {self.path}; --resume goes on") from None
+
+    def _remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        settings_path(self.path).unlink(missing_ok=True)
 
     def kept(self) -> Iterator[bytes]:
         """The rows that are there. To be read to its end, or to where writing is to go on."""
@@ -83,9 +96,11 @@ class PartialFile:
                 if not line.endswith(b"\n"):  # torn by a kill; it is scored again
                     break
                 self._length += len(line)
+                self._rows += 1
                 yield line
         os.ftruncate(self._file, self._length)
         os.lseek(self._file, self._length, os.SEEK_SET)
+        self._resumable = True
 
     def write(self, lines: bytes) -> None:
         """Adds whole rows.
@@ -102,12 +117,12 @@ class PartialFile:
                 raise DataError(f"{self.path}: {error.strerror}") from None
             kept = lines[: len(lines) - len(left)]
             self._length += kept.rfind(b"\n") + 1
+            self._rows += kept.count(b"\n")
             with suppress(OSError):
                 os.ftruncate(self._file, self._length)
-            raise DataError(
-                f"{self.path}: {error.strerror}; the rows written so far are kept, --resume goes on"
-            ) from None
+            raise DataError(f"{self.path}: {error.strerror}") from None
         self._length += len(lines)
+        self._rows += lines.count(b"\n")
 
     def finish(self) -> None:
         """Makes the rows the file that was asked for."""
@@ -117,11 +132,11 @@ class PartialFile:
             os.fsync(self._file)
             convert(self.path, self._out)
         except OSError as error:
-            raise DataError(
-                f"{self._out}: {error.strerror}; the rows are kept in {self.path}, --resume goes on"
-            ) from None
-        self.path.unlink(missing_ok=True)
-        settings_path(self.path).unlink(missing_ok=True)
+            raise DataError(f"{self._out}: {error.strerror}") from None
+        except DataError as error:
+            self._resumable = False  # the same rows would not become this format the next time either
+            raise DataError(f"{error}; the rows lie as JSON Lines in {self.path}") from None
+        self._remove()
 
 
 def settings_path(work: Path) -> Path:
@@ -155,22 +170,35 @@ def check_settings(work: Path, settings: Settings, *, resume: bool) -> None:
 
 
 # -- the formats -------------------------------------------------------------------------------------------------------
-def output_suffix(out: Path) -> str:
-    """The suffix that names the format to write.
+Writer: TypeAlias = Callable[[Path, Path], None]
+
+
+def find_writer(out: Path) -> Writer | None:
+    """What makes the format that the name asks for out of JSON Lines, or None for JSON Lines and devices.
+
+    Raises:
+        DataError: no such format, or what it needs is not installed.
 
     Example:
-        >>> output_suffix(Path("scored.jsonl.gz"))
-        '.jsonl.gz'
+        >>> find_writer(Path("scored.txt"))
+        Traceback (most recent call last):
+        rlvr_math_reward.files.DataError: scored.txt: expected a name that ends in .jsonl, .jsonl.gz, .csv, .parquet
     """
     suffix = next((suffix for suffix in _WRITERS if out.name.endswith(suffix)), None)
     if suffix is None and not (out.exists() and not out.is_file() and not out.is_dir()):
         raise DataError(f"{out}: expected a name that ends in {', '.join(_WRITERS)}")
-    return suffix or ".jsonl"
+    if suffix == ".parquet":
+        load_pyarrow(out)
+    return _WRITERS[suffix] if suffix else None
 
 
 def convert(lines: Path, out: Path) -> None:
-    """Makes a file of JSON lines the file `out`, which is there whole or not at all. The lines may be used up."""
-    write = _WRITERS[output_suffix(out)]
+    """Makes a file of JSON lines the file `out`, which is there whole or not at all. The lines may be used up.
+
+    Raises:
+        DataError: the format cannot hold the rows; the lines are as they were.
+    """
+    write = find_writer(out)
     if write is None:
         lines.replace(out)
         return
@@ -178,6 +206,8 @@ def convert(lines: Path, out: Path) -> None:
     try:
         write(lines, unfinished)
         unfinished.replace(out)
+    except DataError as error:
+        raise DataError(f"{out}: {error}") from None
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -211,23 +241,19 @@ def _cell(value: object) -> object:
 
 
 def _write_parquet(lines: Path, out: Path) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
+    pyarrow = load_pyarrow(out)
     try:
         # Twice over the rows: a column that starts with nulls shows its type only later.
-        schema = pyarrow.unify_schemas([table.schema for table in _tables(lines)], promote_options="permissive")
+        schema = pyarrow.unify_schemas([t.schema for t in _tables(pyarrow, lines)], promote_options="permissive")
         with pyarrow.parquet.ParquetWriter(out, schema) as writer:
-            for table in _tables(lines, schema):
+            for table in _tables(pyarrow, lines, schema):
                 writer.write_table(table)
     except pyarrow.ArrowException as error:
         said = " ".join(str(error).split())[:200]
-        raise DataError(f"{out}: a column holds values of several types ({said}); .jsonl takes them") from None
+        raise DataError(f"a column holds values of several types ({said}); .jsonl takes them") from None
 
 
-def _tables(lines: Path, schema: object = None) -> Iterator[Any]:
-    import pyarrow
-
+def _tables(pyarrow: Any, lines: Path, schema: object = None) -> Iterator[Any]:
     rows = _rows(lines)
     while batch := list(islice(rows, CHUNK_ROWS * 16)):
         columns = list(dict.fromkeys(column for row in batch for column in row))
@@ -237,7 +263,7 @@ def _tables(lines: Path, schema: object = None) -> Iterator[Any]:
             yield pyarrow.table({column: [row.get(column) for row in batch] for column in columns})
 
 
-_WRITERS: dict[str, Callable[[Path, Path], None] | None] = {
+_WRITERS: dict[str, Writer | None] = {
     ".jsonl": None,
     ".jsonl.gz": _write_gzip,
     ".csv": _write_csv,
