@@ -88,6 +88,10 @@ def _print_json(value: object) -> None:
     print(json.dumps(value, indent=2))
 
 
+_AS_JSON = {"True": "true", "False": "false", "None": "null"}
+"""How Python writes what JSON writes otherwise: both are meant alike."""
+
+
 def _policy(fields: list[str] | None) -> Policy:
     """The policy that `--policy rel_tol=1e-4 --policy percent=value` asks for."""
     values: dict[str, Any] = {}
@@ -97,7 +101,7 @@ def _policy(fields: list[str] | None) -> Policy:
             known = ", ".join(Policy.__dataclass_fields__)
             raise typer.BadParameter(f"{pair!r}; expected FIELD=VALUE, with a field of: {known}", param_hint="--policy")
         try:
-            values[name] = json.loads(text)
+            values[name] = json.loads(_AS_JSON.get(text, text))
         except ValueError:
             values[name] = text
     try:

@@ -88,7 +88,8 @@ def test_explain_takes_several_golds_a_prompt_and_a_policy() -> None:
     asked = ("explain", "--completion", "\\boxed{2+2}", "--gold", "5", "--gold", "4", "--json")
     assert json.loads(run(*asked).stdout)["outcome"] == "correct"
     assert json.loads(run(*asked, "--prompt", "What is 2+2?").stdout)["outcome"] == "incorrect"
-    assert json.loads(run(*asked, "--policy", "require_evaluated=true").stdout)["outcome"] == "incorrect"
+    for yes in ("true", "True"):
+        assert json.loads(run(*asked, "--policy", f"require_evaluated={yes}").stdout)["outcome"] == "incorrect"
 
 
 POLICIES = [
