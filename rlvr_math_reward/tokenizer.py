@@ -59,7 +59,7 @@ class Token(NamedTuple):
     spaced: bool
 
 
-_GROUP_SEPARATOR = r"(?:,[ ]?\\![ ]?|,|\{,\}|\\!,|\\[,;]|\{\\,\}|[ ])"
+_GROUP_SEPARATOR = r"(?:,[ ]?\\![ ]?|,|\{,\}(?:\\!)?|\\!,|\\[,;][ ]?|\{\\,\}|[ ])"
 _EXPONENT = r"[eE][+-]?[0-9]+(?![A-Za-z0-9])"
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)

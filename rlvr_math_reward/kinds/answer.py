@@ -78,6 +78,8 @@ def is_name(tree: Tree) -> bool:
     match tree:
         case Symbol():
             return True
+        case Apply("abs" | "det", (Symbol(name),)):
+            return name.isupper()  # the size of a set, a determinant; `|x| = 5` is an equation
         case Apply("abs", (inner,)) | Sequence("[", (inner,), "]"):
             return isinstance(inner, Product) and is_name(inner)
         case Apply("conjugate", (Symbol(),)):

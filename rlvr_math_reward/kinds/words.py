@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, no, yes
 from rlvr_math_reward.parser.vocabulary import UNITS
 from rlvr_math_reward.parser.wording import spelled
@@ -9,7 +11,12 @@ from rlvr_math_reward.tree import Constant, Quantity, Words, render
 
 __all__ = ["claims", "match"]
 
-_DROPPED = frozenset("a an the in on at by of it he she they is are was facing due heading".split())
+_ORDINAL = re.compile(r"(?<=\d)\s?(?:st|nd|rd|th)\b|\.(?=\s|\Z)")
+"""`20th of June` is the 20 of June; a period ends a sentence."""
+_DROPPED = frozenset(
+    "a an the in on at by of it he she they is are was will be facing due heading graph answer color colour "
+    "single".split()
+)
 """Words before what is said: "facing east", "it is a parabola", "on Friday"."""
 _GENERIC = frozenset("function direction triangle graph".split())
 """Nouns behind an adjective that say no more than the question does: "an odd function", "isosceles triangle"."""
@@ -46,7 +53,7 @@ def _text(answer: Answer) -> str:
 
 def _bare(text: str) -> list[str]:
     """The words that carry meaning, each without a plural s."""
-    words = text.split()
+    words = _ORDINAL.sub("", text).split()
     while len(words) > 1 and words[0] in _DROPPED:
         words = words[1:]
     if words and " ".join(words[1:]) in _REPEATED.get(words[0], ()):

@@ -25,6 +25,8 @@ __all__ = [
     "without_quantifier", "without_universe", "words",
 ]  # fmt: skip
 
+MAX_DOMAIN = 12
+"""Tokens of "for all real numbers x in R" at the end of an answer."""
 MAX_ANNOUNCEMENT = 12
 """Tokens before "is" in an announcement such as "the solution to the problem is"."""
 
@@ -75,13 +77,16 @@ _ANNOUNCING = frozenset(
     "values solution solutions to this problem question of equation system for probability area volume perimeter "
     "length width height number total sum product minimum maximum smallest largest least greatest distance "
     "average mean median radius diameter ratio angle slope cost price time speed roots root zeros zero vertex "
-    "range domain set coordinates remainder degree coefficient option choice letter expected ways possible "
+    "range domain set coordinates remainder degree coefficient option choice letter expected ways possible center "
+    "centre midpoint focus foci intercept intercepts ans "
     "numbers integers integer point points pair pairs triple interval vector matrix line function polynomial".split()
 )
 _STARTS = frozenset(
     "so thus therefore hence then the our my final correct answer answers result value values solution solutions roots "
-    "zeros there a exactly ordered point points domain range probability option choice".split()
+    "zeros there a exactly ordered point points domain range probability option choice center centre midpoint vertex "
+    "focus ans".split()
 )
+_CONNECTIVES = frozenset("so thus therefore hence then".split())
 _OBJECTS = frozenset("point points pair pairs triple set interval vector matrix line function polynomial".split())
 _COPULAS = frozenset(("is", "are", "equals", ":", "="))
 _DOMAIN_WORDS = frozenset("real numbers number reals integers integer positive negative nonnegative in and".split())
@@ -95,6 +100,8 @@ def without_announcement(tokens: list[Token]) -> list[Token]:
 
     Only listed words may stand in an announcement: "the square of the answer is 9" announces another number.
     """
+    if lower(tokens[0]) in _CONNECTIVES and len(tokens) > 2:  # "Thus, x = 5"
+        tokens = tokens[2 if tokens[1].text == "," else 1 :]
     first = lower(tokens[0])
     if (
         len(tokens) > 2
@@ -121,7 +128,7 @@ def without_announcement(tokens: list[Token]) -> list[Token]:
             return _behind(tokens, index + 1)
         if index and word in _COPULAS:
             return _behind(tokens, index + 1) if first in _STARTS else tokens  # "width is 5" may not be what was asked
-        if word not in _ANNOUNCING:
+        if word not in _ANNOUNCING and not (token.kind == "letter" and index and lower(tokens[index - 1]) == "of"):
             named = index and lower(tokens[index - 1]) in _OBJECTS and not word
             several = named and lower(tokens[index - 1]) in ("pair", "triple") and token.text != "("  # "triple 5" is 15
             return _behind(tokens, index) if named and not several else tokens
@@ -142,7 +149,7 @@ def _behind(tokens: list[Token], at: int) -> list[Token]:
 
 def without_quantifier(tokens: list[Token]) -> list[Token]:
     """`tokens` without "for all x" at the end, which says no more than the formula before it."""
-    for at in range(len(tokens) - 2, max(0, len(tokens) - 8), -1):
+    for at in range(len(tokens) - 2, max(0, len(tokens) - MAX_DOMAIN), -1):
         if lower(tokens[at]) == "for" and lower(tokens[at + 1]) in ("all", "every", "any", "each"):
             rest = tokens[at + 2 :]
             names = [token for token in rest if token.kind in ("letter", "name", "operator")]
