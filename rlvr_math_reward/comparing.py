@@ -61,7 +61,7 @@ class Ladder:
         left, right = _known(gold), _known(prediction)
         if left is not None and right is not None:
             if left == right:
-                return SAME_NUMBER
+                return ALIKE if type(gold) is Apply and gold == prediction else SAME_NUMBER
             if not self.policy.rel_tol:
                 return OTHER_NUMBER
         infinite = _infinity(gold), _infinity(prediction)

@@ -173,7 +173,8 @@ class _Evaluator:
             ("percent", 1): lambda x: x / 100, ("log", 1): mp.log, ("log", 2): lambda x, b: mp.log(x) / mp.log(b),
             ("degree", 1): lambda x: x, ("root", 2): self._root, ("factorial", 1): self._factorial,
             ("binomial", 2): self._binomial, ("floor", 1): self._floor, ("ceil", 1): lambda x: -self._floor(-x),
-            ("max", 2): max, ("min", 2): min, ("arg", 1): mp.arg, ("erf", 1): mp.erf, ("sgn", 1): mp.sign,
+            ("max", 2): self._largest, ("min", 2): self._smallest, ("arg", 1): mp.arg,
+            ("erf", 1): mp.erf, ("sgn", 1): mp.sign,
             ("cis", 1): lambda x: self._exp(x * mp.mpc(0, 1)),
             **{(name, 1): getattr(mp, name) for name in _CIRCULAR},
             **{(name, 1): self._bounded(getattr(mp, name)) for name in _HYPERBOLIC},
@@ -245,6 +246,17 @@ class _Evaluator:
             case Quotient(top, bottom):
                 return self._in_radians(top, point, turn) / self.at(bottom, point)
         return self.at(tree, point)
+
+    def _largest(self, *values: Any) -> Any:
+        return max(self._ordered(values))
+
+    def _smallest(self, *values: Any) -> Any:
+        return min(self._ordered(values))
+
+    def _ordered(self, values: tuple[Any, ...]) -> list[Any]:
+        if any(self.mp.im(value) for value in values):
+            raise Unevaluated("complex numbers have no order")
+        return [self.mp.re(value) for value in values]
 
     def _power(self, base: Any, exponent: Any, denominator: int) -> Any:
         mp = self.mp

@@ -7,6 +7,7 @@ count sees, and generously.
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -235,6 +236,38 @@ def test_grading_grows_with_the_completion(name: str) -> None:
 
     small, large = work(1 << 12), work(1 << 15)
     assert large <= 10 * small + 500, f"{small} calls, then {large}"
+
+
+PATTERN_SECONDS = 100.0
+"""For all patterns and texts, which take two; one that backtracks takes years."""
+
+
+def test_no_pattern_tries_every_way_to_read_a_text() -> None:
+    script = Path(__file__).parent / "contexts" / "pumped_patterns.py"
+    try:
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, timeout=PATTERN_SECONDS, check=True
+        )
+    except subprocess.TimeoutExpired as late:
+        pytest.fail(f"{(late.stdout or b'').decode().split()[-1]} did not end")
+    assert int(done.stdout.split()[-1]) > 80
+
+
+BETWEEN = (
+    " " * 60 + "so ",
+    "\n" * 60 + "So ",
+    " (a)" * 14 + "?",
+    " a)" * 20 + "?",
+    "(a)" * 25 + "?",
+    " x =  " * 12 + "?",
+)
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_what_stands_between_boxes_is_read_once(between: str) -> None:
+    found = extract_answer(f"\\boxed{{1}}{between}\\boxed{{2}}")
+    assert found is not None
+    assert found.text == "2"
 
 
 # -- bombs -------------------------------------------------------------------------------------------------------------

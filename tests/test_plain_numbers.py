@@ -17,14 +17,14 @@ PLAIN = (
     *(rf"{sign}{bar % (upper, lower)}" for sign in ("", "-") for upper, lower in product(INTEGERS[:5], repeat=2)
       for bar in (r"\frac{%s}{%s}", r"\dfrac{%s}{%s}", "%s/%s")),
     *(rf"{sign}{whole}{part}" for sign in ("", "-") for whole in ("0", "1", "12", "03") for part in (
-        r"\frac{3}{8}", r" \dfrac{2}{4}", " 3/8", r"\frac{0}{3}", " 24/123456789012345")),
+        r"\frac{3}{8}", r" \dfrac{2}{4}", " 3/8", r"\frac{0}{3}", " 24/123456789012345", " 0999/1000")),
     "1,234", "-1,234", "12,345,678", "10{,}000", "-3{,}250",
 )  # fmt: skip
 NOT_PLAIN = (
     "", "-", "--3", "+3", "3.", ".5", "1e3", "3/", "/3", "1/2/3", r"\frac12", r"\frac{1}2",
     r"\frac{1}{x}", r"\frac{-1}{2}", r"\cfrac{1}{2}", "x", "1/2x", "3%", "3:4", "1234567890123456",
     "1/1234567890123456", "0.1234567890123456789012345678901", "\u0663", "3\n", "1/2\n",
-    r"1\frac{3}{2}", "1 3/2", "1  1/2", "1.5 1/2", r"1 \frac12", r"1\frac{x}{2}", r"1\frac{1}{0}", "1,23", "1,2345",
+    r"1\frac{3}{2}", "1 3/2", "1  1/2", "1.5 1/2", "1 100/200", "10 000/3", r"1 \frac12", r"1\frac{x}{2}", r"1\frac{1}{0}", "1,23", "1,2345",
     "1234,567", "1, 234", "1,234{,}567", "1,234.5", "12,34,567",
 )  # fmt: skip
 POLICIES = (Policy(), Policy(rel_tol=1e-2), Policy(rel_tol=1e-2, tolerance="all"), Policy(require_evaluated=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -10,6 +11,7 @@ from rlvr_math_reward.exact.algebra import (
     UNIT,
     Atom,
     Form,
+    Monomial,
     NotExact,
     Poly,
     Rational,
@@ -26,8 +28,8 @@ from rlvr_math_reward.exact.algebra import (
 )
 
 __all__ = [
-    "based_value", "content_with_sign", "extracted", "parts", "principal_angles", "radicand_powers", "root_of_unity",
-    "unfactored",
+    "based_value", "content_with_sign", "extracted", "is_turned", "parts", "principal_angles", "radicand_powers",
+    "root_of_unity", "unfactored",
 ]  # fmt: skip
 
 
@@ -65,7 +67,7 @@ def _whole_root(number: int, index: int) -> int:
 def content_with_sign(poly: Poly, index: int) -> Rational:
     """The rational factor to take out from under a root; with the sign of the terms when all share it and it may."""
     shared = content(poly)
-    if index % 2 and all(value < 0 for value in poly.values()):
+    if index % 2 and all(value < 0 for value in poly.values()) and not is_turned(poly):
         return -shared
     return shared
 
@@ -104,6 +106,17 @@ def parts(form: Form) -> tuple[Form, Form]:
         target = imaginary_part if len(rest) < len(monomial) else real_part
         target[rest] = value
     return Form(real_part, form.bottom), Form(imaginary_part, form.bottom)
+
+
+def is_turned(monomials: Iterable[Monomial]) -> bool:
+    """Whether a sum of these may lie off the real line: its sign is part of its direction, and no root takes it out."""
+    return any(_is_turned(entry) for monomial in monomials for entry, _ in monomial)
+
+
+def _is_turned(entry: Atom) -> bool:
+    if entry[0] == "root":
+        return is_turned(monomial for monomial, _ in entry[1])
+    return entry[0] in ("i", "zeta") or _turns(entry)
 
 
 def _has_i(poly: Poly) -> bool:

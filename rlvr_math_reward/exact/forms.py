@@ -119,9 +119,19 @@ def is_undefined(tree: Tree) -> bool:
         exact(tree)
     except Undefined:
         return True
+    except TooLarge:
+        return False
+    except NotExact:  # met before the part that has no value, perhaps
+        divides = isinstance(tree, Quotient) and _is_zero(tree.denominator)
+        return divides or any(map(is_undefined, children(tree)))
+    return False
+
+
+def _is_zero(tree: Tree) -> bool:
+    try:
+        return not exact(tree).top
     except NotExact:
         return False
-    return False
 
 
 def _has_value(tree: Tree) -> bool:

@@ -17,6 +17,7 @@ from rlvr_math_reward.exact.algebra import (
     Atom,
     Form,
     Monomial,
+    NotExact,
     Poly,
     Rational,
     TooLarge,
@@ -69,12 +70,7 @@ def root(form: Form, index: int) -> Form:
     if index == 1 or not form.top:
         return form
     if form.bottom is not UNIT:
-        bottom = Form(form.bottom, UNIT)
-        # a/b = a b^(n-1) / b^n
-        lifted = multiply(Form(form.top, UNIT), power(bottom, index - 1))
-        if index % 2:
-            return divide(root(lifted, index), bottom)
-        return divide(root(lifted, index), absolute(bottom) if rational(bottom) is None else bottom)
+        return _root_of_quotient(form, index)
     if len(form.top) == 1:
         return _root_of_term(*next(iter(form.top.items())), index)
     shared = closed_forms.content_with_sign(form.top, index)
@@ -84,9 +80,27 @@ def root(form: Form, index: int) -> Form:
     return Form(scale_poly(term, -1) if shared < 0 else term, UNIT)
 
 
+def _root_of_quotient(form: Form, index: int) -> Form:
+    """With b real, a/b is a b^(n-1) / b^n; the root of b^n is |b| where n is even, and b where both are real."""
+    if closed_forms.is_turned(form.bottom):
+        real, imaginary = closed_forms.parts(form)
+        form = add((real, multiply(atom(("i",)), imaginary)))
+        if closed_forms.is_turned(form.bottom):
+            raise NotExact("the root of a quotient by a complex number")
+        return root(form, index)
+    bottom = Form(form.bottom, UNIT)
+    lifted = multiply(Form(form.top, UNIT), power(bottom, index - 1))
+    if index % 2 == 0:
+        return divide(root(lifted, index), absolute(bottom))
+    if closed_forms.is_turned(form.top):
+        raise NotExact("an odd root of a complex quotient")
+    return divide(root(lifted, index), bottom)
+
+
 def _root_of_term(monomial: Monomial, value: Rational, index: int) -> Form:
-    total = _root_of_number(value, index)
-    inside: Poly = {ONE: 1}
+    turned = value < 0 and closed_forms.is_turned((monomial,))
+    total = _root_of_number(-value if turned else value, index)
+    inside: Poly = {ONE: -1 if turned else 1}
     for entry, exponent in monomial:
         share = Fraction(exponent) / index
         odd_root = index % 2 == 1 and entry[0] in ("sym", "exp")
@@ -174,7 +188,8 @@ def logarithm(form: Form) -> Form:
         inner = scale_poly(form.top, inverse(shared))
         return add((_log_of_number(shared), atom(("log", freeze(inner)))))
     ((monomial, value),) = form.top.items()
-    total = [_log_of_number(value)]
+    beside_i = any(entry == ("i",) for entry, _ in monomial)  # -i points down, and not up and around
+    total = [_log_of_number(value, -1 if beside_i else 1)]
     for entry, exponent in monomial:
         total.append(_log_of_atom(entry, exponent))
     return add(total)
@@ -192,8 +207,9 @@ def _log_of_atom(entry: Atom, exponent: Rational) -> Form:
     return atom(("log", freeze({frozenset(((entry, exponent),)): 1})))
 
 
-def _log_of_number(value: Rational) -> Form:
-    terms = [multiply(atom(("i",)), atom(("pi",)))] if value < 0 else []
+def _log_of_number(value: Rational, turn: int = 1) -> Form:
+    """With pi or, where `turn` is -1, minus pi for the direction of a negative number."""
+    terms = [multiply(constant(turn), multiply(atom(("i",)), atom(("pi",))))] if value < 0 else []
     for number, sign in ((abs(value.numerator), 1), (value.denominator, -1)):
         for prime, exponent in closed_forms.radicand_powers(number, 1):
             entry = ("log", prime) if prime > 0 else ("log", freeze({ONE: -prime}))

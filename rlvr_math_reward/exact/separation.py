@@ -63,7 +63,7 @@ def is_zero(poly: Poly) -> bool:
     if bits > MAX_SEPARATION_BITS:
         raise NotExact("the radicals are too many to be told apart exactly")
     spend(bits * len(whole) // WORK_BITS)
-    value = _Evaluation(bits + int(size) + GUARD_BITS).poly(frozenset(whole.items()))
+    value = _Evaluation(bits, int(size) + GUARD_BITS).poly(frozenset(whole.items()))
     return bool(abs(value) < _power_of_two(-bits + GUARD_BITS // 2))
 
 
@@ -110,9 +110,10 @@ def _atom_log_bound(entry: Atom) -> float:
 class _Evaluation:
     """Values of atoms at one precision, in an mpmath context of its own: mpmath's global precision is not shared."""
 
-    def __init__(self, bits: int) -> None:
+    def __init__(self, bits: int, spare: int) -> None:
         self.mp = MPContext()
-        self.mp.prec = bits
+        self.mp.prec = bits + spare
+        self.nothing = _power_of_two(-bits)
         self.known: dict[Atom, Any] = {}
 
     def poly(self, frozen: Frozen) -> Any:
@@ -137,7 +138,7 @@ class _Evaluation:
     def root(self, entry: Atom) -> Any:
         """The real root where there is one, the principal root elsewhere."""
         mp, inner, index = self.mp, self.poly(entry[1]), entry[2]
-        inner = mp.re(inner) if mp.im(inner) == 0 else inner
+        inner = mp.re(inner) if abs(mp.im(inner)) < self.nothing else inner  # what rounding left of a real sum
         if mp.im(inner) == 0 and inner < 0:
             return -mp.root(-inner, index) if index % 2 else mp.expjpi(mp.mpf(1) / index) * mp.root(-inner, index)
         return mp.root(inner, index)

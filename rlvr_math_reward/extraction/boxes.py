@@ -15,7 +15,7 @@ from typing import TypeAlias
 from rlvr_math_reward.extraction.wrapping import BROKEN, MAX_GAP, MAX_WINDOW, NAME, Found, clean
 from rlvr_math_reward.policy import MAX_ANSWER_CHARS, MAX_ITEMS
 
-__all__ = ["CONNECTIVE", "boxed", "closing"]
+__all__ = ["boxed", "closing", "connects"]
 
 Box: TypeAlias = tuple[int, int, int]
 """A box: where its command stands, where its content starts and ends."""
@@ -23,14 +23,14 @@ Box: TypeAlias = tuple[int, int, int]
 _OPEN = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _BOXES = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
-CONNECTIVE = re.compile(
-    r"(?:\s+|[,;:.&$*`{}\[\]()|/~#>•✅-]|\\[,;:!\\()\[\] >]"
+_CONNECTIVE = re.compile(
+    r"\s+|\\[,;:!\\()\[\] >]"
     r"|\\(?:quad|qquad|text|textbf|textit|mathrm|mathbf|displaystyle|hspace|vspace|hfill|newline|par|lor|vee|land|wedge)"
     r"(?![A-Za-z])"
     r"|\\(?:begin|end|color|textcolor|hspace|vspace)\*?\{\w+\*?\}|\\(?:textcolor|color)(?![A-Za-z])"
     r"|(?:and|or|also|either|else|maybe|perhaps|possibly|probably|alternatively|otherwise|versus|vs)\b"
-    r"|(?:part|case|option|root|solution|answer)?\s*\(?(?!no\b)[A-Za-z\d]{1,3}[.):]"
-    rf"|{NAME}\s*&?\s*=|=)*",
+    r"|(?:(?:part|case|option|root|solution|answer)\s*\(?)?(?!no\b)[A-Za-z\d]{1,3}[.):]"
+    rf"|{NAME}\s*&?\s*=|[,;:.&$*`{{}}\[\]()|/~#>•✅=-]",
     re.IGNORECASE,
 )
 _NAMED = re.compile(rf"({NAME})\s*&?\s*=\s*[$({{\[\\\s]*$")
@@ -223,7 +223,7 @@ def _group(text: str, last: Box, before: Iterator[int]) -> Found:
             if closed < 0 and right - previous <= MAX_GAP and "\n" not in text[previous:right]:
                 return BROKEN  # `\\boxed{3 or \\boxed{4}`: there is no telling where the first one ends
             break
-        if not CONNECTIVE.fullmatch(text, closed + 1, right) or _PLACEHOLDER.fullmatch(text, opened.end(), closed):
+        if not connects(text, closed + 1, right) or _PLACEHOLDER.fullmatch(text, opened.end(), closed):
             break
         boxes.append((previous, opened.end(), closed))
         if len(boxes) > MAX_ITEMS:
@@ -240,6 +240,19 @@ def _group(text: str, last: Box, before: Iterator[int]) -> Found:
         parts = _named(text, boxes, parts)
     answer = (" = " if chained else ", ").join(dict.fromkeys(filter(None, parts)))
     return answer, boxes[0][1], boxes[-1][2]
+
+
+def connects(text: str, start: int, end: int) -> bool:
+    """Whether nothing but connectives stands in a part of a text: space, signs, "or", a label `(a)`, a name and `=`.
+
+    Piece by piece and never back: one pattern for all of it tries every way to cut a row of spaces into pieces.
+    """
+    while start < end:
+        piece = _CONNECTIVE.match(text, start, end)
+        if piece is None:
+            return False
+        start = piece.end()
+    return True
 
 
 def _named(text: str, boxes: list[Box], parts: list[str]) -> list[str]:
@@ -263,7 +276,7 @@ def _unbox(content: str) -> str:
         box = len(body) > 2
         if box or (body == "}" and stack and stack[-1]):
             gap = content[done : token.start()]
-            out.append(", " if closed and box and CONNECTIVE.fullmatch(gap) else gap)
+            out.append(", " if closed and box and connects(gap, 0, len(gap)) else gap)
             done, closed = token.end(), not box
         if box or body == "{":
             stack.append(box)

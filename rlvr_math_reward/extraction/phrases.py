@@ -62,7 +62,7 @@ _SENTENCE_START = re.compile(r"[.!?][*_)\"'\]}]*\s|[。！？]")
 _ITALIC = re.compile(r"(?<!\*)\*(?!\*)")
 _TITLE = re.compile(r"answers?[*_}:\s]*\n", re.IGNORECASE)
 _LEAD = re.compile(
-    r"(?:[\s:：=_~`}\"'>,]|\*{2,}|(?<=:)\*(?=\s)|\\(?:text|mathrm|textbf)\{\s*[:=]?\s*\}|#+\s)*"
+    r"(?:[\s:：=_~`}\"'>,]|(?<!\*)\*{2,}|(?<=:)\*(?=\s)|\\(?:text|mathrm|textbf)\{\s*[:=]?\s*\}|#+\s)*"
     r"(?:(?:simply|therefore|thus|that|equal to|given by)\b[\s:*]*)*",
     re.IGNORECASE,
 )

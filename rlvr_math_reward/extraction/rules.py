@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rlvr_math_reward.extraction.boxes import CONNECTIVE, boxed, closing
+from rlvr_math_reward.extraction.boxes import boxed, closing, connects
 from rlvr_math_reward.extraction.phrases import phrase
 from rlvr_math_reward.extraction.prose import last_value, whole
 from rlvr_math_reward.extraction.wrapping import BROKEN, DISPLAYS, MAX_GAP, MAX_WINDOW, Found, clean, plain
@@ -129,7 +129,7 @@ def _answer_tag(text: str) -> Found | None:
         if last < 2 or tags[last - 1][2] or not tags[last - 2][2]:
             break
         gap = text[tags[last - 1][1] : tags[last][0]]
-        if len(gap) > MAX_GAP or gap.strip() == "" or not CONNECTIVE.fullmatch(gap):
+        if len(gap) > MAX_GAP or gap.strip() == "" or not connects(gap, 0, len(gap)):
             break
         last -= 2
         answer, start, _ = _inner(text, tags[last][1], tags[last + 1][0])
