@@ -66,6 +66,7 @@ MAX_ROUNDED, CLEAR = 1e9, 1e-5
 """A float holds the place of a value up to the first to within the second."""
 MAX_SUMMANDS = 1_000
 """Terms of a written-out sum or product, each evaluated by itself."""
+_ARITHMETIC = (Sum, Product, Quotient, Power)
 Bindings = Mapping[str, Form]
 _NONE: Bindings = {}
 
@@ -123,7 +124,7 @@ def is_undefined(tree: Tree) -> bool:
         return False
     except NotExact:  # met before the part that has no value, perhaps
         divides = isinstance(tree, Quotient) and _is_zero(tree.denominator)
-        return divides or any(map(is_undefined, children(tree)))
+        return divides or (isinstance(tree, _ARITHMETIC) and any(map(is_undefined, children(tree))))
     return False
 
 
