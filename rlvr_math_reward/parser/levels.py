@@ -12,7 +12,7 @@ from rlvr_math_reward.parser.arithmetic import Arithmetic
 from rlvr_math_reward.parser.building import listed
 from rlvr_math_reward.parser.cursor import has_words
 from rlvr_math_reward.parser.literals import plain_value
-from rlvr_math_reward.parser.vocabulary import QUALIFIERS
+from rlvr_math_reward.parser.vocabulary import ORDINALS, QUALIFIERS
 from rlvr_math_reward.policy import MAX_ITEMS, MAX_TREE_DEPTH
 from rlvr_math_reward.tokenizer import ParseError, tokenize
 from rlvr_math_reward.tree import (
@@ -253,8 +253,7 @@ class _Parser(Arithmetic):
             currency = "cent"
         value, count = measures.scale(self.tokens, self.at, value)
         self.at += count
-        unit, count = measures.unit_phrase(self.tokens, self.at, value)
-        self.at += count
+        unit = self._unit(value)
         if currency is not None:
             value = Quantity(value, currency + (unit if unit and unit.startswith("/") else ""))
         elif unit is not None:
@@ -273,6 +272,18 @@ class _Parser(Arithmetic):
             value = Apply("mod", (value, self._power()))
             self.expect(")")
         return value
+
+    def _unit(self, value: Tree) -> str | None:
+        """The unit or counted noun behind a value; with "th" before it behind an ordinal, which counts one thing."""
+        start = self.at
+        unit, count = measures.unit_phrase(self.tokens, start, value)
+        self.at += count
+        if unit == "":
+            noun, count = measures.unit_phrase(self.tokens, self.at, value)
+            self.at += count
+            return f"th {noun}" if noun else ""
+        raised = any(token.text in ORDINALS for token in self.tokens[max(0, start - 2) : start])  # `12^{th}`
+        return f"th {unit}" if unit and raised else unit
 
     def _set_expression(self) -> Tree:
         left = self._ratio()

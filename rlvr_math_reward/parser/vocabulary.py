@@ -60,8 +60,8 @@ PLURALS = frozenset(
 )
 """Plurals without an s, and currencies that have no other."""
 LEFT_OUT = frozenset((
-    *UNITS, *PLURALS, *LONG_NAMES.values(), "rupee", "yen", "each", "apiece", "total", "altogether", "all", "left",
-    "more", "fewer", "extra", "remaining", "away", "apart", "old", "high", "tall", "long", "wide", "deep",
+    *UNITS, *PLURALS, *LONG_NAMES.values(), "th", "rupee", "yen", "each", "apiece", "total", "altogether", "all",
+    "left", "more", "fewer", "extra", "remaining", "away", "apart", "old", "high", "tall", "long", "wide", "deep",
 ))  # fmt: skip
 """Words of which one must stand behind a number, or a plural, so that a gold without a unit is answered by it."""
 LY_NOUNS = frozenset("family fly butterfly supply assembly jelly lily belly ally july ply rally monopoly".split())
