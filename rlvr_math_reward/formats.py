@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rlvr_math_reward.completions import Reply, read_completion
+from rlvr_math_reward.extraction.boxes import closing
 
 __all__ = ["FormatReward", "format_reward", "think_answer_format_reward"]
 
@@ -61,8 +62,8 @@ class FormatReward:
 
 def _split_thinking(reply: Reply) -> tuple[str, str | None]:
     """The thinking and what was said after it; nothing was said where the tags do not pair up."""
-    thinking, closing, said = reply.text.partition("</think>")
-    if not closing:
+    thinking, closed, said = reply.text.partition("</think>")
+    if not closed:
         return reply.thinking, None if "<think>" in reply.text else reply.text
     thinking = thinking.lstrip().removeprefix("<think>")
     if "<think>" in thinking or "<think>" in said or "</think>" in said:
@@ -72,40 +73,23 @@ def _split_thinking(reply: Reply) -> tuple[str, str | None]:
 
 def _ends_in_tag(said: str) -> bool:
     before, _, rest = said.partition("<answer>")
-    answer, closing, after = rest.partition("</answer>")
-    if not closing or "<answer>" in rest or after.strip() or _BOX.search(before):
+    answer, closed, after = rest.partition("</answer>")
+    if not closed or "<answer>" in rest or after.strip() or _BOX.search(before):
         return False
     if _BOX.search(answer):
         return _ends_in_box(answer)
-    return bool(answer.strip()) and _closing_brace("{" + answer + "}", 0) == len(answer) + 1
+    return bool(answer.strip()) and closing("{" + answer + "}", 1, len(answer) + 2) == len(answer) + 1
 
 
 def _ends_in_box(said: str) -> bool:
     boxes = list(_BOX.finditer(said))
     if len(boxes) != 1:
         return False
-    opening = boxes[0].end() - 1
-    closing = _closing_brace(said, opening)
-    if closing is None or not said[opening + 1 : closing].strip():
+    start = boxes[0].end()
+    end = closing(said, start, len(said))
+    if end < 0 or not said[start:end].strip():
         return False
-    return _AFTER_ANSWER.fullmatch(said, closing + 1) is not None
-
-
-def _closing_brace(text: str, opening: int) -> int | None:
-    """Where the brace that opens at `opening` closes; `\\{` and `\\}` are characters of a set, not grouping."""
-    depth, position = 0, opening
-    while position < len(text):
-        character = text[position]
-        if character == "\\":
-            position += 1
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-            if depth == 0:
-                return position
-        position += 1
-    return None
+    return _AFTER_ANSWER.fullmatch(said, end + 1) is not None
 
 
 format_reward: Final = FormatReward()
