@@ -38,7 +38,10 @@ ALIKE = Match(True, "text", "both are written alike")
 SAME_NUMBER = Match(True, "exact", "both are the same number")
 OTHER_NUMBER = Match(False, "exact", "different numbers")
 
-_STEPS = frozenset(("floor", "ceil", "sgn", "max", "min", "arg", "remainder", "mod", "gcd", "lcm"))
+_PIECEWISE = frozenset((
+    "abs", "sqrt", "root", "floor", "ceil", "sgn", "max", "min", "arg", "re", "im", "conjugate", "remainder", "mod",
+    "gcd", "lcm", "arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc",
+))  # fmt: skip
 _NO_VALUES = (Sequence, SetBuilder, Relation, Words, Ratio)
 
 
@@ -99,7 +102,7 @@ class Ladder:
         proven = symbolic.ask_patiently(gold, prediction, self.policy.timeout)
         if proven is not None:
             return Match(proven, "symbolic", f"SymPy proves them {'equal' if proven else 'different'}")
-        stepped = _holds_steps(gold) or _holds_steps(prediction)
+        stepped = _holds_pieces(gold) or _holds_pieces(prediction)
         if agreed and symbols(gold) | symbols(prediction) and not stepped:
             return Match(True, "numeric", "equal to 50 digits at every sample point; not proven")
         return Match(None, "symbolic", "neither equality nor difference was shown")
@@ -126,10 +129,10 @@ def _written_alike(gold: Tree, prediction: Tree) -> bool:
     return gold == prediction or render(gold) == render(prediction)
 
 
-def _holds_steps(tree: Tree) -> bool:
+def _holds_pieces(tree: Tree) -> bool:
     """Whether it is made of pieces, of which sample points may all lie on one: then agreement says little."""
-    own = isinstance(tree, Apply) and tree.name in _STEPS
-    return own or any(map(_holds_steps, children(tree)))
+    own = isinstance(tree, Apply) and tree.name in _PIECEWISE
+    return own or any(map(_holds_pieces, children(tree)))
 
 
 def _unknown_functions(tree: Tree) -> frozenset[str]:

@@ -131,11 +131,18 @@ def _stated(text: str) -> str:
         found = extract(text, fallback="none")
         return found.text if found is not None else ""
     if "\n" in text.strip():  # a solution in several lines states its answer as a completion does
-        if len(text) <= MAX_BROKEN_CHARS and _is_formula(flat := " ".join(text.split())):
+        if len(text) <= MAX_BROKEN_CHARS and _is_broken_inside(text) and _is_formula(flat := " ".join(text.split())):
             return flat
         found = extract(text, fallback="last_number")
         return found.text if found is not None else text.strip()
     return text.strip()
+
+
+def _is_broken_inside(text: str) -> bool:
+    """Whether every line but the last ends inside braces or an environment, and not between two statements."""
+    starts = [at for at, character in enumerate(text.strip()) if character == "\n"]
+    heads = [text.strip()[:at] for at in starts]
+    return all(head.count("{") > head.count("}") or head.count("\\begin") > head.count("\\end") for head in heads)
 
 
 def _is_formula(text: str) -> bool:

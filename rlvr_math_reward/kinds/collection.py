@@ -53,7 +53,11 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     others = _listed(_unnamed(prediction.tree), several=len(values) > 1)
     if others is None:
         return no(f"{prediction.text!r} is no list of values")
-    if len(values) > 1 and _is_offered_again(_unnamed(prediction.tree), others, compare):
+    if (
+        len(values) > 1
+        and not _repeats(values, compare)
+        and _is_offered_again(_unnamed(prediction.tree), others, compare)
+    ):
         return no(f"{prediction.text!r} offers values twice")
     if _ELLIPSIS in values or _ELLIPSIS in others:
         return _in_order(values, others, compare)

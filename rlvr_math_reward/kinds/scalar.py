@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rlvr_math_reward.exact.forms import approximate
-from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, no
+from rlvr_math_reward.kinds.answer import Answer, Comparer, Match, forward, is_name, name_of, no
 from rlvr_math_reward.parser.measures import can_be_left_out
 from rlvr_math_reward.parser.wording import symbols
 from rlvr_math_reward.tree import (
@@ -34,6 +34,8 @@ __all__ = ["claims", "fraction", "match", "values"]
 
 APPROXIMATE = 0.01
 """Relative difference within which the two sides of a written `\\approx` count as forms of one value."""
+MAX_FORMS = 3
+"""Sides of a chain of `\\approx` that may all be forms of one value."""
 SEVERAL = (Sequence, Words, Matrix, SetBuilder, Ratio, Relation)
 
 
@@ -48,6 +50,9 @@ def claims(gold: Answer) -> bool:
 def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     if fraction(gold.tree) is not None and fraction(prediction.tree) is not None:
         return compare.scalar(gold.tree, prediction.tree)
+    named = name_of(gold.tree), name_of(prediction.tree)
+    if all(named) and named[0] != named[1]:
+        return no(f"the name is {named[1]}, not {named[0]}")
     golds, predictions = values(gold.tree, compare), values(prediction.tree, compare)
     match predictions:
         case [Apply("percent", (written,))] if compare.policy.percent == "either" and is_written_percent(written):
@@ -141,8 +146,20 @@ def _chain(operators: tuple[str, ...], operands: tuple[Tree, ...], compare: Comp
     if not all(_holds(operator, left, right, compare) for operator, left, right in links):
         return []
     if "~" in operators:
-        return [form for side in sides for form in values(side, compare)]
+        forms = [form for side in sides for form in values(side, compare)]
+        return forms if _are_forms_of_one(forms, compare) else []
     return values(sides[-1], compare)
+
+
+def _are_forms_of_one(forms: list[Tree], compare: Comparer) -> bool:
+    """One exact value and what it is about: no chain of values each of which is near the next."""
+    written = [form for form in forms if not _is_rounded(form)]
+    exact = all(compare.scalar(written[0], form).equal for form in written[1:])
+    return len(forms) <= MAX_FORMS and exact and all(_holds("~", forms[0], form, compare) for form in forms[1:])
+
+
+def _is_rounded(tree: Tree) -> bool:
+    return (isinstance(tree, Number) and tree.decimal) or any(map(_is_rounded, children(tree)))
 
 
 def _holds(operator: str, left: Tree, right: Tree, compare: Comparer) -> bool:

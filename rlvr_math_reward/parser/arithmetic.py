@@ -158,7 +158,8 @@ class Arithmetic(Atoms):
                 if isinstance(previous, Power) and self.signs[self.at + 1] == "^":  # `2^3 3^2`
                     return True
                 if isinstance(previous, Power | Number):  # `2^{3}3` and `(2)3`, whose ends are written
-                    return self.signs[self.at - 1] in ("}", ")") and not token.spaced
+                    ends = ("}", ")") if isinstance(previous, Power) else (")",)
+                    return self.signs[self.at - 1] in ends and not token.spaced
                 return isinstance(previous, Apply | Sum) and not token.spaced
         return False
 

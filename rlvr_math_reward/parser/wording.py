@@ -127,6 +127,8 @@ def without_announcement(tokens: list[Token]) -> list[Token]:
         if index and token.text in (":", "="):
             return _behind(tokens, index + 1)
         if index and word in _COPULAS:
+            if first in _STARTS and tokens[index - 1].kind == "letter":  # "the value of x is 5"
+                return [tokens[index - 1], token._replace(kind="operator", text="="), *tokens[index + 1 :]]
             return _behind(tokens, index + 1) if first in _STARTS else tokens  # "width is 5" may not be what was asked
         if word not in _ANNOUNCING and not (token.kind == "letter" and index and lower(tokens[index - 1]) == "of"):
             named = index and lower(tokens[index - 1]) in _OBJECTS and not word
