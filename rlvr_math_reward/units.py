@@ -30,6 +30,11 @@ _NAMES = {
 _SCALES = ("celsius", "fahrenheit", "kelvin")
 _MONEY = {("cent", "dollar"): Fraction(1, 100), ("dollar", "cent"): Fraction(100)}
 _GENERIC = frozenset(("unit", "square unit", "cubic unit", "unit^2", "unit^3"))
+_MEASURING = frozenset(
+    "of an a each every per pair group deck box set dozen half percentage fewer less milli kilo mega giga micro nano "
+    "square cubic light nautical".split()
+)
+"""Words that make another unit of the noun beside them."""
 _WORD = re.compile(r"[a-z]+")
 
 
@@ -58,6 +63,7 @@ def conversion(unit: str, into: str) -> Fraction | None:
 
 def normal(unit: str) -> str:
     """One spelling for a unit: singular, long names, `per` as a slash, `square x` as `x^2`."""
+    unit = unit.removesuffix(" in all").removesuffix(" in total")
     text = unit.replace("degrees ", "").replace("degree ", "") if unit.split()[-1] in _SCALES else unit
     text = text.replace(" per ", "/").replace("/ ", "/").replace("a/n ", "/").strip()
     text = _WORD.sub(lambda match: _singular(match.group()), text)
@@ -75,8 +81,13 @@ def _singular(word: str) -> str:
 
 
 def _adds_words(longer: str, noun: str) -> bool:
-    """ "18 integers in all" and "18 positive integers" are 18 integers; but no nautical miles are miles."""
-    return longer.startswith(noun + " ") or (longer.endswith(" " + noun) and noun not in UNITS)
+    """ "18 integers in all" and "18 positive integers" are 18 integers; 18 pairs of shoes are no 18 shoes, and nautical
+    miles no miles."""
+    before, after = longer.removesuffix(f" {noun}"), longer.removeprefix(f"{noun} ")
+    if noun in UNITS or longer not in (f"{before} {noun}", f"{noun} {after}"):
+        return False
+    added = (before if before != longer else after).split()
+    return not any(word in UNITS or word in _MEASURING or word.endswith("s") for word in added)
 
 
 def _counts(unit: str) -> bool:

@@ -90,7 +90,7 @@ def parts(form: Form) -> tuple[Form, Form]:
     Raises:
         NotExact: an atom that may itself be complex.
     """
-    if form.bottom is not UNIT and _has_i(form.bottom):
+    if form.bottom is not UNIT and is_turned(form.bottom):
         real, imaginary = parts(Form(form.bottom, UNIT))
         conjugate = subtract(real, multiply(atom(("i",)), imaginary))
         lifted = multiply(Form(form.top, UNIT), conjugate)
@@ -113,14 +113,11 @@ def is_turned(monomials: Iterable[Monomial]) -> bool:
     return any(_is_turned(entry) for monomial in monomials for entry, _ in monomial)
 
 
-def _is_turned(entry: Atom) -> bool:
-    if entry[0] == "root":
-        return is_turned(monomial for monomial, _ in entry[1])
-    return entry[0] in ("i", "zeta") or _turns(entry)
-
-
-def _has_i(poly: Poly) -> bool:
-    return any(entry == ("i",) for monomial in poly for entry, _ in monomial)
+def _is_turned(part: object) -> bool:
+    """Whether `i` or a root of unity stands anywhere in an atom."""
+    if part in (("i",), ("zeta",)):
+        return True
+    return isinstance(part, tuple | frozenset) and any(map(_is_turned, part))
 
 
 def _turns(entry: Atom) -> bool:

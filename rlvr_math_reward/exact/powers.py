@@ -182,12 +182,17 @@ def logarithm(form: Form) -> Form:
     if not form.top:
         raise Undefined("the logarithm of zero")
     if form.bottom is not UNIT:
+        if closed_forms.is_turned(form.top) or closed_forms.is_turned(form.bottom):
+            raise NotExact("the logarithm of a complex quotient")
         return subtract(logarithm(Form(form.top, UNIT)), logarithm(Form(form.bottom, UNIT)))
     if len(form.top) > 1:
         shared = closed_forms.content_with_sign(form.top, 2)
         inner = scale_poly(form.top, inverse(shared))
         return add((_log_of_number(shared), atom(("log", freeze(inner)))))
     ((monomial, value),) = form.top.items()
+    turned = [entry for entry, _ in monomial if closed_forms.is_turned((frozenset(((entry, 1),)),))]
+    if len(turned) > 1 or (value < 0 and turned not in ([], [("i",)])):
+        raise NotExact("the logarithm of a product of complex numbers")
     beside_i = any(entry == ("i",) for entry, _ in monomial)  # -i points down, and not up and around
     total = [_log_of_number(value, -1 if beside_i else 1)]
     for entry, exponent in monomial:

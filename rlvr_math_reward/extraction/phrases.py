@@ -34,11 +34,15 @@ _CONTINUES = 160
 """Characters before a phrase in which the start of its sentence is looked for."""
 _SUPPOSED = re.compile(
     r"\b(?:suppos(?:e|ing)|pretend|imagine|(?<!no )(?<!any )(?<!a )doubt\w*|hypothe\w+"
-    r"|if\b[^.;]{1,60}\bwere|(?:need|needs|needed|want|wants|try|tries|trying|asked|have|has)\s+to\s+(?:show|prove|verify|check)"
     r"|for\s+(?:the\s+sake\s+of\s+)?contradiction|had\s+to\s+guess|refut\w+|rul(?:e|es|ed|ing)\s+out)\b|假设|假如|怀疑",
     re.IGNORECASE,
 )
 """What makes a whole sentence a hypothesis or a doubt."""
+_IMAGINED = re.compile(
+    r"\bif\b[^.;]{1,60}\bwere\b|\b(?:need|needs|needed|have|has)\s+to\s+(?:show|prove|verify)\s+that\b", re.IGNORECASE
+)
+"""What is only imagined or still to be shown, unless a conclusion follows in the sentence."""
+_CONCLUSION = re.compile(r"[;:]|\b(?:so|therefore|thus|hence|then|and|but)\b", re.IGNORECASE)
 _DENYING = re.compile(
     r"\b(?:not|never|nobody|no\s+one|none|nor|neither|cannot|hardly|if|unless|whether|assum(?:e|ing)|false|impossible"
     r"|guess\w*|unlikely|untrue|improbable|den(?:y|ies|ied)|wrong\s+that|incorrect\s+that|refuse\w*|wish\w*|tempt\w*"
@@ -151,6 +155,9 @@ def _is_doubted(sentence: str) -> bool:
     """Whether what stands before a phrase denies it or only supposes it."""
     if not sentence or sentence.isspace():
         return False
+    concluded = max((end.end() for end in _CONCLUSION.finditer(sentence)), default=0)
+    if _IMAGINED.search(sentence, concluded):
+        return True
     clause = sentence[max((start.end() for start in _CLAUSE_START.finditer(sentence)), default=0) :]
     return any(sign.search(part) for sign, part in ((_SUPPOSED, sentence), (_DENYING, clause), (_OTHER, clause)))
 

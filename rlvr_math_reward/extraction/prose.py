@@ -92,7 +92,8 @@ RETRACTION = re.compile(
     r"(?:wait\b|hold\s+on\b|scratch\s+that|(?:a\s+)?contradiction\b|(?:that|this|which)\s+contradicts"
     r"|(?:that|this|it)(?:\s+(?:is|was|must\s+be|looks|seems)|['’]s)\s+(?:wrong|incorrect|false|impossible|absurd|a\s+mistake)"
     r"|(?:that|this)\s*(?:(?:is|was|can)\s+not|(?:is|was|ca)n['’]t|cannot)\s+(?:be\s+)?(?:right|correct|true|so|possible|it)\b"
-    r"|i\s+(?:made|have)\s+(?:a\s+mistake|an\s+error)|(?<=no,\s)it(?:\s+is|['’]s|\s+(?:should|must))\b)",
+    r"|i\s+(?:made|have)\s+(?:a\s+mistake|an\s+error)|(?<=no,\s)it(?:\s+is|['’]s|\s+(?:should|must))\b"
+    r"|(?<=actually,\s)[$\\\d])",
     re.IGNORECASE,
 )
 """A sentence that takes back the one before it."""

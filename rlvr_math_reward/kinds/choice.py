@@ -19,7 +19,9 @@ _RETRACTIONS = frozenset(
     "guess guessed guessing".split()
 )
 """Words that take a choice back wherever they stand behind it."""
-_ALONE = frozenset("impossible false cannot nonsense never contradiction unknown".split())
+_ALONE = frozenset(
+    "impossible false cannot nonsense never contradiction unknown no nope not eliminated ruled fails".split()
+)
 """Words that take it back where they stand alone: "(E) impossible to tell" is what the option says."""
 _ANNOUNCED = re.compile(r"^(?:the )?(?:correct |final )?(?:answer|option|choice) is:?(?! not)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]+")
@@ -28,8 +30,11 @@ LONE_SMALL = frozenset("abcd")
 _DENIED = re.compile(r"(?:is |was )?(?:false|wrong|not|incorrect)\b", re.IGNORECASE)
 _OTHER = re.compile(r"(?:or|and|to|unless|but|versus|vs|also)\b|.*\balso\s+\(?[B-HJ-Z]\)?(?![A-Za-z])")
 """Words that go on with another choice."""
+_SPEAKS_OF_OTHERS = re.compile(r"\s*(?:both|neither|either|all|none|only)\b", re.IGNORECASE)
+_ANOTHER = re.compile(r"(?<![A-Za-z\\])[B-H](?![A-Za-z])|\b(?:or|nor|and|plus|but)\s+\(?[a-h]\)?(?![A-Za-z])")
+"""The letter of another choice: a capital by itself, or a small letter behind a connective."""
 _CAPITAL = re.compile(r"(?<![A-Za-z\\])[A-Z](?![A-Za-z])")
-_FOLLOWED = re.compile(r"\s*\Z|\s+(?![+^_'!*/=?,;])|[\\$\d]")
+_FOLLOWED = re.compile(r"\s*!?\s*\Z|\s+(?![+^_'!*/=?,;])|[\\$\d½√π]|[-−]\s?\d|[A-Z][a-z]")
 """How the text of an option may follow its letter; `(C)+1` and `(C)'` are formulas, `(C), 25` is a list."""
 _GOLD_WITH_TEXT = re.compile(r"\(([A-Z])\)\s*\S")
 
@@ -81,6 +86,8 @@ def _is_option_text(rest: str, chosen: str, *, listed: bool) -> bool:
         return False
     rest = rest.strip()
     if any((_MARKED.search(rest), _LED.search(rest), _OTHER.match(rest), _DENIED.match(rest))):
+        return False
+    if _ANOTHER.search(rest) and not _SPEAKS_OF_OTHERS.match(rest):
         return False
     written = _WORD.findall(rest.replace("'", ""))
     capitals = [word for word in _CAPITAL.findall(rest) if word not in "AI"]

@@ -24,6 +24,10 @@ __all__ = [
 ]  # fmt: skip
 
 WORDLIKE = frozenset(("word", "run", "letter"))
+_PART_OR_SCALE = re.compile(
+    r"\w*(?:teenth|tieth|lfth|leventh|ndreth|ndredth|usandth|llionth)s?|\w*illions?|grand|googol"
+)
+"""Fractions and scales in words beyond those that are read: five twelfths are no five."""
 _WORD = re.compile(r"[^\W\d_]+")
 MAX_UNIT_WORDS = 7
 """Words of a unit or counted noun: "dollars per month for each of them" has seven."""
@@ -128,7 +132,9 @@ def can_be_left_out(unit: str, value: Tree) -> bool:
     The list of words that qualify a number can never be complete; "5 thrice" and "5 supposedly" hold no noun.
     """
     words = _WORD.findall(unit)
-    if words[:1] == ["of"] or any(len(word) == 1 or word in LEFT_OUT or _is_plural(word) for word in words):
+    if words[:1] in (["of"], ["per"]):
+        return True
+    if any(len(word) == 1 or word in LEFT_OUT or _is_plural(word) for word in words):
         return True
     match value:
         case Number(number):
@@ -152,7 +158,13 @@ def _may_name_unit(token: Token, word: str, parts: list[str]) -> bool:
     if word in ("squared", "cubed"):
         return bool(parts)
     adverb = word.endswith("ly") and word not in LY_NOUNS
-    return not adverb and word not in QUALIFIERS and word not in _SCALES and not _spells_number(token)
+    return (
+        not adverb
+        and not _PART_OR_SCALE.fullmatch(word)
+        and word not in QUALIFIERS
+        and word not in _SCALES
+        and not _spells_number(token)
+    )
 
 
 def _unit_mark(tokens: list[Token], at: int, parts: list[str]) -> tuple[str, int] | None:

@@ -55,13 +55,18 @@ UNITS = frozenset(
     "kilogram kilograms".split()
 )
 PLURALS = frozenset(
-    "people children men women feet teeth mice geese oxen sheep fish deer dice data vertices indices matrices yen "
-    "yuan won baht rand rubles krona crore alumni cattle offspring personnel staff bacteria criteria".split()
+    "people children grandchildren men women firemen policemen salmon aircraft radii foci nuclei feet teeth mice "
+    "geese oxen sheep fish deer dice data vertices indices matrices yen yuan won baht rand rubles krona crore "
+    "alumni cattle offspring personnel staff bacteria criteria".split()
 )
 """Plurals without an s, and currencies that have no other."""
 LEFT_OUT = frozenset((
-    *UNITS, *PLURALS, *LONG_NAMES.values(), "th", "rupee", "yen", "each", "apiece", "total", "altogether", "all",
-    "left", "more", "fewer", "extra", "remaining", "away", "apart", "old", "high", "tall", "long", "wide", "deep",
+    *UNITS, *PLURALS, *LONG_NAMES.values(),
+    *(
+        "th rupee pint quart tbsp tsp tablespoon teaspoon hectare kilowatt knot mhz ghz bar carat celsius "
+        "fahrenheit decade century percentage penny yen each apiece total altogether all left more fewer "
+        "extra remaining away apart old high tall long wide deep".split()
+    ),
 ))  # fmt: skip
 """Words of which one must stand behind a number, or a plural, so that a gold without a unit is answered by it."""
 LY_NOUNS = frozenset("family fly butterfly supply assembly jelly lily belly ally july ply rally monopoly".split())
