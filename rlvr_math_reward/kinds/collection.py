@@ -72,7 +72,9 @@ def _parts(tree: Tree) -> Parts:
             single = all(len(item.operands) == 2 for item in items if isinstance(item, Relation))
             if single and len(set(names)) == len(names):
                 return Parts(Sequence("", tuple(named_value(item) for item in items), ""), names)
-        case Relation(("=",), (Sequence("(", names_, ")", _), Sequence() as right)) if all(map(is_name, names_)):
+        case Relation(("=",), (Sequence("(", names_, ")", _), Sequence() as right)) if all(
+            map(is_name, names_)
+        ) and len(set(names_)) == len(names_):
             return Parts(right, tuple(render(name) for name in names_), ordered=True)
     bare = _unnamed(tree)
     single_tuple = isinstance(bare, Sequence) and bare.opening in ("(", "<", "[") and len(written_out(bare)) == 1

@@ -210,7 +210,7 @@ class Atoms(Commands):
             if opening == "{{" and (self.take("mid", "|") or self.take(":")):
                 inner = SetBuilder(inner, self._answer())
             closing = self.expect(*CLOSERS[opening])
-            if "[" in (closing, opening) and closing in "[]" and opening in "[]" and (opening, closing) != ("[", "]"):
+            if closing in ("[", "]") and opening in ("[", "]") and (opening, closing) != ("[", "]"):
                 opening, closing = {"]": "("}.get(opening, opening), {"[": ")"}.get(closing, closing)
             tree = bracketed(opening, inner, closing)
         self.bars, self.colon_splits, self.differential, self.angles = saved

@@ -83,7 +83,7 @@ def listed(items: list[Tree], joiners: list[str]) -> Tree:
     match items:
         case [first, Relation(("in",), (Symbol(), Constant("R")))]:
             return first  # "for real x" adds nothing
-    joiner = next((found for found in reversed(joiners) if found != ","), ",")
+    joiner = "or" if "or" in joiners else next((found for found in reversed(joiners) if found != ","), ",")
     mixed = "or" in joiners and set(joiners) != {"or"}
     if not mixed or not all(isinstance(item, Relation) and item.operators == ("=",) for item in items):
         return Sequence("", tuple(items), "", joiner)

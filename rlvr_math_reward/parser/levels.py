@@ -255,7 +255,7 @@ class _Parser(Arithmetic):
         self.at += count
         unit = self._unit(value)
         if currency is not None:
-            value = Quantity(value, currency + (unit if unit and unit.startswith("/") else ""))
+            value = Quantity(value, currency + measures.beside_currency(unit or ""))
         elif unit is not None:
             value = Quantity(value, unit) if unit else value
         if self.token.text.lower() == "base" and self.token.kind in ("run", "word") and isinstance(value, Number):

@@ -19,7 +19,7 @@ from rlvr_math_reward.tokenizer import Token
 from rlvr_math_reward.tree import Apply, Number, Product, Quotient, Sum, Tree, children
 
 __all__ = [
-    "WORDLIKE", "can_be_left_out", "is_ordinal_suffix", "is_product_run", "is_unit_letter",
+    "WORDLIKE", "beside_currency", "can_be_left_out", "is_ordinal_suffix", "is_product_run", "is_unit_letter",
     "lower", "number_words", "scale", "splits_into_letters", "unit_phrase",
 ]  # fmt: skip
 
@@ -142,6 +142,13 @@ def can_be_left_out(unit: str, value: Tree) -> bool:
         case Quotient(Number(top), Number(bottom)):
             return abs(top) <= abs(bottom)
     return False
+
+
+def beside_currency(unit: str) -> str:
+    """What a unit adds to a currency: "an hour" and "/month" a rate, "each" nothing."""
+    if unit.startswith("/"):
+        return unit
+    return f" {unit}" if any(word in UNITS and word != "in" for word in _WORD.findall(unit)) else ""
 
 
 def _is_plural(word: str) -> bool:
