@@ -72,9 +72,7 @@ def _parts(tree: Tree) -> Parts:
             single = all(len(item.operands) == 2 for item in items if isinstance(item, Relation))
             if single and len(set(names)) == len(names):
                 return Parts(Sequence("", tuple(named_value(item) for item in items), ""), names)
-        case Relation(("=",), (Sequence("(", names_, ")", _), Sequence() as right)) if all(
-            map(is_name, names_)
-        ) and len(set(names_)) == len(names_):
+        case Relation(("=",), (Sequence("(", names_, ")", _) as left, Sequence() as right)) if _is_tuple_of_names(left):
             return Parts(right, tuple(render(name) for name in names_), ordered=True)
     bare = _unnamed(tree)
     single_tuple = isinstance(bare, Sequence) and bare.opening in ("(", "<", "[") and len(written_out(bare)) == 1
@@ -112,7 +110,9 @@ def _unnamed(tree: Tree) -> Tree:
 
 
 def _is_tuple_of_names(tree: Tree) -> bool:
-    return isinstance(tree, Sequence) and tree.opening == "(" and all(map(is_name, tree.items))
+    if not isinstance(tree, Sequence) or tree.opening != "(":
+        return False
+    return all(map(is_name, tree.items)) and len(set(tree.items)) == len(tree.items)
 
 
 def _is_labelled(tree: Tree) -> bool:
