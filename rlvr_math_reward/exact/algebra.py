@@ -65,6 +65,7 @@ _budget = _Budget()
 def new_verdict() -> None:
     """To be called before each verdict. Work is counted and not timed, so that a verdict is the same on any machine."""
     _budget.verdict = MAX_VERDICT_WORK
+    _budget.form = MAX_WORK
 
 
 def new_form() -> int:

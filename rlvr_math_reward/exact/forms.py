@@ -79,6 +79,7 @@ def exact(tree: Tree) -> Form:
         Undefined: it has no value.
     """
     result, work = _worked_out(tree)
+    new_form()  # a form that was remembered leaves as much for what comes after it as one that was not
     charge(work)
     if isinstance(result, NotExact):
         raise result.with_traceback(None)
