@@ -20,6 +20,7 @@ from rlvr_math_reward.tree import (
     Apply,
     Constant,
     Number,
+    Power,
     Product,
     Quantity,
     Ratio,
@@ -42,6 +43,7 @@ _PIECEWISE = frozenset((
     "abs", "sqrt", "root", "floor", "ceil", "sgn", "max", "min", "arg", "re", "im", "conjugate", "remainder", "mod",
     "gcd", "lcm", "arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc",
 ))  # fmt: skip
+"""Functions that follow one formula here and another one there, or that undo another function on a part of the line."""
 _NO_VALUES = (Sequence, SetBuilder, Relation, Words, Ratio)
 
 
@@ -102,8 +104,8 @@ class Ladder:
         proven = symbolic.ask_patiently(gold, prediction, self.policy.timeout)
         if proven is not None:
             return Match(proven, "symbolic", f"SymPy proves them {'equal' if proven else 'different'}")
-        stepped = _holds_pieces(gold) or _holds_pieces(prediction)
-        if agreed and symbols(gold) | symbols(prediction) and not stepped:
+        in_pieces = _holds_pieces(gold) or _holds_pieces(prediction)
+        if agreed and symbols(gold) | symbols(prediction) and not in_pieces:
             return Match(True, "numeric", "equal to 50 digits at every sample point; not proven")
         return Match(None, "symbolic", "neither equality nor difference was shown")
 
@@ -132,7 +134,8 @@ def _written_alike(gold: Tree, prediction: Tree) -> bool:
 def _holds_pieces(tree: Tree) -> bool:
     """Whether it is made of pieces, of which sample points may all lie on one: then agreement says little."""
     own = isinstance(tree, Apply) and tree.name in _PIECEWISE
-    return own or any(map(_holds_pieces, children(tree)))
+    rooted = isinstance(tree, Power) and numeric.denominator(tree.exponent) > 1  # `(x^2)^{1/2}`
+    return own or rooted or any(map(_holds_pieces, children(tree)))
 
 
 def _unknown_functions(tree: Tree) -> frozenset[str]:

@@ -140,8 +140,8 @@ def _stated(text: str) -> str:
 
 def _is_broken_inside(text: str) -> bool:
     """Whether every line but the last ends inside braces or an environment, and not between two statements."""
-    starts = [at for at, character in enumerate(text.strip()) if character == "\n"]
-    heads = [text.strip()[:at] for at in starts]
+    text = text.strip()
+    heads = [text[:at] for at, character in enumerate(text) if character == "\n"]
     return all(head.count("{") > head.count("}") or head.count("\\begin") > head.count("\\end") for head in heads)
 
 

@@ -34,7 +34,7 @@ from rlvr_math_reward.tree import (
     children,
 )
 
-__all__ = ["Unevaluated", "agree", "value"]
+__all__ = ["Unevaluated", "agree", "denominator", "value"]
 
 LOW_DIGITS, MIDDLE_DIGITS, HIGH_DIGITS = 30, 40, 80
 """Decimal digits of the evaluations; where two of them differ in the first 20, cancellation ate the value."""
@@ -140,7 +140,7 @@ def _at_point(tree: Tree, names: list[str], samples: tuple[float, ...], digits: 
         charge(min(MAX_STEPS, MAX_STEPS - evaluator.steps))
 
 
-def _denominator(exponent: Tree) -> int:
+def denominator(exponent: Tree) -> int:
     """The denominator of a rational exponent, 1 for any other."""
     match exponent:
         case Number(value, _, _):
@@ -205,7 +205,7 @@ class _Evaluator:
             case Quotient(top, bottom):
                 return self.at(top, point) / self.at(bottom, point)
             case Power(base, exponent):
-                return self._power(self.at(base, point), self.at(exponent, point), _denominator(exponent))
+                return self._power(self.at(base, point), self.at(exponent, point), denominator(exponent))
             case Based(digits, base):
                 return self._fraction(based_value(digits, base))
             case Sequence("[" | "(", (inner,), "]" | ")", _):

@@ -131,6 +131,7 @@ def inverse(value: Rational) -> Rational:
 
 
 def magnitude(value: Rational) -> Rational:
+    """What `abs` gives, whose type for one of these is `object`."""
     return -value if value < 0 else value
 
 

@@ -29,7 +29,7 @@ from rlvr_math_reward.exact.algebra import (
 
 __all__ = [
     "based_value", "content_with_sign", "extracted", "is_turned", "parts", "principal_angles", "radicand_powers",
-    "root_of_unity", "unfactored",
+    "root_of_unity", "turns", "unfactored",
 ]  # fmt: skip
 
 
@@ -110,18 +110,14 @@ def parts(form: Form) -> tuple[Form, Form]:
 
 def is_turned(monomials: Iterable[Monomial]) -> bool:
     """Whether a sum of these may lie off the real line: its sign is part of its direction, and no root takes it out."""
-    return any(_is_turned(entry) for monomial in monomials for entry, _ in monomial)
+    return any(turns(entry) for monomial in monomials for entry, _ in monomial)
 
 
-def _is_turned(part: object) -> bool:
+def turns(part: object) -> bool:
     """Whether `i` or a root of unity stands anywhere in an atom."""
     if part in (("i",), ("zeta",)):
         return True
-    return isinstance(part, tuple | frozenset) and any(map(_is_turned, part))
-
-
-def _turns(entry: Atom) -> bool:
-    return entry[0] == "exp" and any(inner == ("i",) for inner, _ in entry[1])
+    return isinstance(part, tuple | frozenset) and any(map(turns, part))
 
 
 def _is_real(entry: Atom) -> bool:
@@ -137,7 +133,7 @@ def _is_real(entry: Atom) -> bool:
         return real and (entry[2] % 2 == 1 or positive)
     if entry[0] == "log":
         return isinstance(entry[1], int)
-    return entry[0] in ("sym", "pi", "prime") or (entry[0] == "exp" and not _turns(entry))
+    return entry[0] in ("sym", "pi", "prime") or (entry[0] == "exp" and not turns(entry))
 
 
 # -- roots of unity ----------------------------------------------------------------------------------------------------

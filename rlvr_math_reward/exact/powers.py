@@ -190,11 +190,10 @@ def logarithm(form: Form) -> Form:
         inner = scale_poly(form.top, inverse(shared))
         return add((_log_of_number(shared), atom(("log", freeze(inner)))))
     ((monomial, value),) = form.top.items()
-    turned = [entry for entry, _ in monomial if closed_forms.is_turned((frozenset(((entry, 1),)),))]
+    turned = [entry for entry, _ in monomial if closed_forms.turns(entry)]
     if len(turned) > 1 or (value < 0 and turned not in ([], [("i",)])):
         raise NotExact("the logarithm of a product of complex numbers")
-    beside_i = any(entry == ("i",) for entry, _ in monomial)  # -i points down, and not up and around
-    total = [_log_of_number(value, -1 if beside_i else 1)]
+    total = [_log_of_number(value, -1 if turned else 1)]  # -i points down, and not up and around
     for entry, exponent in monomial:
         total.append(_log_of_atom(entry, exponent))
     return add(total)

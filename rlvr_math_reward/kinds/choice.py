@@ -28,7 +28,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 LONE_SMALL = frozenset("abcd")
 """Small letters that choose by themselves: the four of most tests, none of them a constant."""
 _DENIED = re.compile(r"(?:is |was )?(?:false|wrong|not|incorrect)\b", re.IGNORECASE)
-_OTHER = re.compile(r"(?:or|and|to|unless|but|versus|vs|also)\b|.*\balso\s+\(?[B-HJ-Z]\)?(?![A-Za-z])")
+_OTHER = re.compile(r"(?:or|and|to|unless|but|versus|vs|also)\b")
 """Words that go on with another choice."""
 _SPEAKS_OF_OTHERS = re.compile(r"\s*(?:both|neither|either|all|none|only)\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"(?<![A-Za-z\\])[B-H](?![A-Za-z])|\b(?:or|nor|and|plus|but)\s+\(?[a-h]\)?(?![A-Za-z])")

@@ -78,8 +78,8 @@ def _renamed_argument(name: Tree, tree: Relation) -> Relation:
     """`f(t) = 2 - t` with the argument that the gold gives to f."""
     match name, tree.operands[0]:
         case Apply(f, (Symbol(wanted),)), Apply(g, (Symbol(found),)) if (
-            f == g and len(f) == 1 and f not in "P" and wanted not in symbols(tree)
-        ):
+            f == g and wanted.islower() and found.islower() and wanted not in symbols(tree)
+        ):  # a capital names a set, an event or a matrix, and no argument
             changed = renamed(tree, found, wanted)
             return changed if isinstance(changed, Relation) else tree
     return tree

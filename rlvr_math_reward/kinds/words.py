@@ -37,9 +37,13 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     wanted, found = _bare(_text(gold)), _bare(_text(prediction))
     if "and" in wanted and "," not in gold.text:  # "Alice and Bob" are two, in any order
         wanted, found = sorted(wanted), sorted(found if "and" in found else [*found, "and"])
-    if wanted and wanted == found:
+    if wanted and (wanted == found or _says_no_more(wanted, found) or _says_no_more(found, wanted)):
         return yes(f"both say {' '.join(wanted)!r}", "text" if gold.text == prediction.text else "exact")
     return no(f"the words {prediction.text!r} are not {gold.text!r}")
+
+
+def _says_no_more(longer: list[str], words: list[str]) -> bool:
+    return longer[:-1] == words and longer[-1:] != [] and longer[-1] in _GENERIC
 
 
 def _text(answer: Answer) -> str:
@@ -57,8 +61,6 @@ def _bare(text: str) -> list[str]:
     while len(words) > 1 and words[0] in _DROPPED:
         words = words[1:]
     if words and " ".join(words[1:]) in _REPEATED.get(words[0], ()):
-        words = words[:1]
-    if len(words) == 2 and words[1] in _GENERIC:
         words = words[:1]
     kept = [word for word in words if word not in ("a", "an", "the", "is", "are")] or words
     return [word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in kept]

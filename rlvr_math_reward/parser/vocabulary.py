@@ -52,7 +52,8 @@ UNITS = frozenset(
     "square cubic n newton newtons j joule joules kj w watt watts kw v volt volts hz khz pa kpa mpa gpa psi atm "
     "mol k cal kcal ev kev mev kwh mwh wh kn mn ohm ohms farad tesla db rpm mpg fps hp acre acres cup cups am pm "
     "meter meters metre metres centimeter centimeters kilometer kilometers millimeter millimeters gram grams "
-    "kilogram kilograms".split()
+    "kilogram kilograms pint pints quart quarts tbsp tsp tablespoon tablespoons teaspoon teaspoons hectare "
+    "hectares kilowatt kilowatts mhz ghz carat carats decade decades century centuries".split()
 )
 PLURALS = frozenset(
     "people children grandchildren men women firemen policemen salmon aircraft radii foci nuclei feet teeth mice "
@@ -63,9 +64,8 @@ PLURALS = frozenset(
 LEFT_OUT = frozenset((
     *UNITS, *PLURALS, *LONG_NAMES.values(),
     *(
-        "th rupee pint quart tbsp tsp tablespoon teaspoon hectare kilowatt knot mhz ghz bar carat celsius "
-        "fahrenheit decade century percentage penny yen each apiece total altogether all left more fewer "
-        "extra remaining away apart old high tall long wide deep".split()
+        "th rupee knot bar celsius fahrenheit percentage penny yen each apiece total altogether all left more "
+        "fewer extra remaining away apart old high tall long wide deep".split()
     ),
 ))  # fmt: skip
 """Words of which one must stand behind a number, or a plural, so that a gold without a unit is answered by it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rlvr_math_reward.data import DATASET_GOLD_COLUMNS, pick_column
 from rlvr_math_reward.files import Chunk, Record, Row
-from rlvr_math_reward.golds import Gold, read_gold, sources
+from rlvr_math_reward.golds import Gold, is_missing, read_gold, sources
 from rlvr_math_reward.rewards import GOLD_COLUMNS
 
 __all__ = ["BadRow", "GoldCheck", "check_golds"]
@@ -99,7 +99,7 @@ def check_golds(
 
 def _preferred(row: Row, column: str) -> str | None:
     """The column that a reward reads instead, where a trainer passes it the whole row."""
-    first = next((name for name in GOLD_COLUMNS if any(text.strip() for text in sources(row.get(name)))), column)
+    first = next((name for name in GOLD_COLUMNS if not is_missing(row.get(name))), column)
     return None if first == column else first
 
 
