@@ -54,9 +54,9 @@ def match(gold: Answer, prediction: Answer, compare: Comparer) -> Match:
     if others is None:
         return no(f"{prediction.text!r} is no list of values")
     if (
-        len(values) > 1
+        _is_offered_again(_unnamed(prediction.tree), others, compare)
+        and len(values) > 1
         and not _repeats(values, compare)
-        and _is_offered_again(_unnamed(prediction.tree), others, compare)
     ):
         return no(f"{prediction.text!r} offers values twice")
     if _ELLIPSIS in values or _ELLIPSIS in others:
